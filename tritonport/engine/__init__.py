@@ -1,0 +1,1 @@
+"""Stages, edits, gates and the line map: what applies rules safely, and knows nothing of any rule."""

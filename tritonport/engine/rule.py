@@ -1,0 +1,79 @@
+"""The contract between a rule and the engine.
+
+A rule reads one frozen tree and says, for every place it looks at, one of: rewrite it (an Edit), cannot decide
+(an Unresolved, with the sub-expression that stopped it), or not applicable (with the reason). The engine applies the
+edits of one rule at a time, prints the module, and attributes the lines that changed to that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import libcst as cst
+
+from tritonport.record import RuleClass
+
+if TYPE_CHECKING:
+    from tritonport.engine.context import FileContext
+
+Replacement = cst.CSTNode | cst.FlattenSentinel[cst.CSTNode] | cst.RemovalSentinel
+Build = Callable[[cst.CSTNode], "Replacement"]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace node by build(updated node); nested edits compose, since build receives the updated node.
+
+    kernel: name of the kernel that this edit belongs to, None for host code of the file.
+    """
+
+    node: cst.CSTNode
+    build: Build
+    kernel: str | None = None
+    counts: bool = True
+    """False for an edit that only goes along with another one (an import, a second half)."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A candidate that was not rewritten. why names what stopped the rule; resolved=True means not applicable."""
+
+    node: cst.CSTNode
+    why: str
+    kernel: str | None = None
+    applicable: bool = True
+
+
+@dataclass
+class RuleResult:
+    """All that a rule says about one file."""
+
+    edits: list[Edit] = field(default_factory=list[Edit])
+    findings: list[Finding] = field(default_factory=list[Finding])
+
+    def rewrite(self, node: cst.CSTNode, build: Build, *, kernel: str | None = None, counts: bool = True) -> None:
+        self.edits.append(Edit(node, build, kernel, counts))
+
+    def unresolved(self, node: cst.CSTNode, why: str, *, kernel: str | None = None) -> None:
+        self.findings.append(Finding(node, why, kernel))
+
+    def not_applicable(self, node: cst.CSTNode, why: str, *, kernel: str | None = None) -> None:
+        self.findings.append(Finding(node, why, kernel, applicable=False))
+
+
+@runtime_checkable
+class Rule(Protocol):
+    """One small class per file in tritonport/passes/. slug and rule_class equal those of rules/catalog/<slug>/rule.toml."""
+
+    slug: str
+    rule_class: RuleClass
+
+    def run(self, file: FileContext) -> RuleResult:
+        """Read the file's tree and facts; never change them."""
+        ...
+
+
+def rule_slugs(rules: Iterable[Rule]) -> tuple[str, ...]:
+    return tuple(rule.slug for rule in rules)
