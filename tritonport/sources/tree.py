@@ -32,7 +32,7 @@ class SourceTree:
         return self.root / self.entry
 
     def entry_files(self) -> tuple[PurePosixPath, ...]:
-        """The Python files that the entry names, sorted, relative to root. Existing hand ports are never input."""
+        """The Python files that the entry names, sorted, relative to root; hand ports are never input."""
         if self.entry_path.is_file():
             return (self.entry,)
         found = (PurePosixPath(p.relative_to(self.root).as_posix()) for p in self.entry_path.rglob("*.py"))
