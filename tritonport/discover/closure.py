@@ -1,0 +1,72 @@
+"""The import closure of an entry within its own package, function-level imports included."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from tritonport.discover.model import Problem
+from tritonport.discover.parse import ParsedModule, parse_file
+from tritonport.sources.tree import SourceTree, is_hand_port
+
+
+@dataclass
+class Closure:
+    """Modules by import name, and the files that could not be read."""
+
+    modules: dict[str, ParsedModule] = field(default_factory=dict[str, ParsedModule])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+
+def module_file(tree: SourceTree, module: str) -> PurePosixPath | None:
+    """The file of a module of this tree, None when it lies outside the package, in a hand port or nowhere."""
+    if tree.package is not None and module.split(".")[0] != tree.package:
+        return None
+    base = PurePosixPath(*module.split("."))
+    for file in (base / "__init__.py", base.with_suffix(".py")):
+        if (tree.root / file).is_file():
+            return None if is_hand_port(file) else file
+    return None
+
+
+def absolute_module(module: ParsedModule, node: ast.ImportFrom) -> str:
+    """The absolute name that `from ..x import y` names, seen from this module."""
+    if not node.level:
+        return node.module or ""
+    parts = module.name.split(".") if module.name else []
+    parts = parts[: len(parts) - node.level + (1 if module.is_package else 0)]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def imported_modules(module: ParsedModule) -> Iterator[str]:
+    """Every name that this module may import as a module: `from a import b` yields `a` and `a.b`."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute_module(module, node)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def import_closure(tree: SourceTree) -> Closure:
+    """Every module of the package that the entry's files import, directly or through others."""
+    closure = Closure()
+    todo = list(tree.entry_files())
+    seen = set(todo)
+    while todo:
+        parsed = parse_file(tree, todo.pop())
+        if isinstance(parsed, Problem):
+            closure.problems.append(parsed)
+            continue
+        closure.modules[parsed.name] = parsed
+        for name in imported_modules(parsed):
+            file = module_file(tree, name) if name else None
+            if file is not None and file not in seen:
+                seen.add(file)
+                todo.append(file)
+    closure.modules = dict(sorted(closure.modules.items()))
+    closure.problems.sort(key=lambda problem: str(problem.file))
+    return closure

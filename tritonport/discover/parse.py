@@ -1,0 +1,47 @@
+"""Reads the Python files of a source tree, and says which could not be read."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from tritonport.discover.model import Problem
+from tritonport.sources.tree import SourceTree
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedModule:
+    """One module: its import name, its file relative to the root, its text and its syntax tree."""
+
+    name: str
+    file: PurePosixPath
+    text: str
+    tree: ast.Module
+
+    @property
+    def is_package(self) -> bool:
+        return self.file.name == "__init__.py"
+
+
+def decode(data: bytes) -> str:
+    """Text of a Python file by its own coding line. Raises UnicodeDecodeError or SyntaxError (unknown coding)."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode(encoding)
+
+
+def parse_file(tree: SourceTree, file: PurePosixPath) -> ParsedModule | Problem:
+    """Parse one file, or say in one line why that failed."""
+    try:
+        text = decode((tree.root / file).read_bytes())
+        return ParsedModule(tree.module_name(file), file, text, ast.parse(text))
+    except UnicodeDecodeError as error:
+        return Problem(file, None, f"not {error.encoding} text: byte {error.start} does not decode")
+    except SyntaxError as error:
+        return Problem(file, error.lineno, f"syntax error: {error.msg}")
+    except ValueError as error:  # a NUL byte in the source
+        return Problem(file, None, f"cannot be parsed: {error}")
+    except OSError as error:
+        return Problem(file, None, f"cannot be read: {error.strerror}")

@@ -1,0 +1,104 @@
+"""Which program ids and grid sizes a jit function asks for, directly and through the helpers that it calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tritonport.discover import Analysis
+from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID, JitFunction, jit_meanings, reached
+from tritonport.facts.axes import Refusal
+
+WAITING = frozenset({"triton.language.atomic_cas", "triton.language.atomic_xchg"})
+
+
+@dataclass
+class IdUse:
+    """Axes asked for by `program_id` and by `num_programs`."""
+
+    pids: set[int] = field(default_factory=set[int])
+    sizes: set[int] = field(default_factory=set[int])
+
+
+def axis_of(call: ast.Call) -> int | None:
+    """The constant axis of a `program_id` or `num_programs` call, None where it is not a constant in 0..2."""
+    args = [*call.args, *(k.value for k in call.keywords if k.arg == "axis")]
+    if len(args) == 1 and isinstance(args[0], ast.Constant) and args[0].value in (0, 1, 2):
+        return int(args[0].value)
+    return None
+
+
+class IdUses:
+    """Id uses of every jit function of a closure, found once each."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._own: dict[str, IdUse] = {}
+
+    def of(self, key: str) -> IdUse:
+        """Everything that the function and its callees ask for."""
+        total = IdUse()
+        for function in reached(self._analysis.functions, key):
+            own = self._own_use(function)
+            total.pids |= own.pids
+            total.sizes |= own.sizes
+        return total
+
+    def helpers(self, key: str) -> Iterator[str]:
+        """The helpers under a kernel that ask for ids, and so need a variant that is handed them."""
+        for function in reached(self._analysis.functions, key):
+            use = self.of(function.key)
+            if function.key != key and (use.pids or use.sizes):
+                yield function.key
+
+    def _calls(self, function: JitFunction, names: frozenset[str]) -> Iterator[tuple[str, ast.Call]]:
+        module = function.definition.module
+        for node in ast.walk(function.definition.node):
+            if isinstance(node, ast.Call):
+                for dotted in self._analysis.index.externals(module, node.func):
+                    if dotted in names:
+                        yield dotted, node
+
+    def _own_use(self, function: JitFunction) -> IdUse:
+        if function.key not in self._own:
+            use = self._own[function.key] = IdUse()
+            for dotted, call in self._calls(function, frozenset({PROGRAM_ID, NUM_PROGRAMS})):
+                axis = axis_of(call)
+                if axis is not None:
+                    (use.pids if dotted == PROGRAM_ID else use.sizes).add(axis)
+        return self._own[function.key]
+
+    def refusal(self, key: str) -> Refusal | None:
+        """Why the programs of this kernel cannot become tasks of one loop, if they cannot."""
+        for function in reached(self._analysis.functions, key):
+            file = str(self._analysis.index.modules[function.definition.module].file)
+            for dotted, call in self._calls(function, frozenset({PROGRAM_ID, NUM_PROGRAMS})):
+                if axis_of(call) is None:
+                    name = dotted.rpartition(".")[2]
+                    return Refusal(file, call.lineno, f"the axis of `{name}` is not a constant: `{ast.unparse(call)}`")
+            for why, line in self._structural(function, is_kernel=function.key == key):
+                return Refusal(file, line, why)
+        return None
+
+    def _structural(self, function: JitFunction, *, is_kernel: bool) -> Iterator[tuple[str, int]]:
+        node = function.definition.node
+        assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        same = [d for d in self._analysis.index.definitions if d.key == function.key]
+        use = self._own_use(function)
+        if len(same) > 1 and (is_kernel or use.pids or use.sizes):
+            yield "it is defined more than once in its module", node.lineno
+        if is_kernel and (node.args.vararg or node.args.kwarg):
+            yield "it takes * or ** parameters", node.lineno
+        module = function.definition.module
+        for loop in ast.walk(node):
+            if isinstance(loop, ast.While):
+                for item in ast.walk(loop):
+                    if isinstance(item, ast.Call) and WAITING & set(self._analysis.index.externals(module, item.func)):
+                        yield "its programs wait for one another (an atomic in a while loop)", item.lineno
+
+
+def calls_to_variants(analysis: Analysis, module: str, expr: ast.expr, wanted: frozenset[str]) -> str | None:
+    """The one function among `wanted` that a called expression stands for."""
+    found = [k for k in jit_meanings(analysis.index, analysis.functions, module, expr) if k in wanted]
+    return found[0] if len(found) == 1 else None
