@@ -1,0 +1,192 @@
+"""What to run: a declarative case set for a known package, or scripts that bring their own inputs.
+
+This module is read by the parent process and by workers; it imports neither torch nor triton.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from tritonport.errors import UserError
+from tritonport.resources import corpus_root
+from tritonport.sources.tree import SourceTree
+from tritonport.verify.tolerance import ToleranceSpec
+
+DType = Literal["bf16", "fp16", "fp32"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A whole operator. kind: which inputs and float64 reference it takes (tritonport.verify.child.operators).
+
+    callable: `module:function`. parameters: for each role the names that releases gave it, newest first.
+    """
+
+    name: str
+    kind: str
+    callable: str
+    parameters: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run of an operator. Lengths are in tokens, dims in elements.
+
+    flags: boolean roles to set. gate: how the log decay is drawn. cu_seqlens: sequence bounds, with batch 1.
+    since: first version that can run it. full: belongs to the long matrix only.
+    """
+
+    id: str
+    operator: str
+    dtype: DType = "bf16"
+    batch: int = 1
+    length: int = 128
+    heads: int = 1
+    value_heads: int | None = None
+    key_dim: int = 64
+    value_dim: int = 64
+    cu_seqlens: tuple[int, ...] | None = None
+    initial_state: bool = False
+    final_state: bool = True
+    backward: bool = True
+    flags: tuple[str, ...] = ()
+    chunk_size: int | None = None
+    gate: Literal["log_sigmoid", "strong", "zero", "none"] = "log_sigmoid"
+    layout: Literal["contiguous", "strided"] = "contiguous"
+    seed: int = 42
+    since: str | None = None
+    full: bool = False
+    conditioning: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A Python file with `make_inputs(device)` and `launch(**inputs)`, optionally `reference(**inputs)`.
+
+    module: import name when the file belongs to the source tree (then the migrated side imports the migrated file);
+    None for a file of the user's own that imports the package.
+    """
+
+    id: str
+    file: Path
+    module: str | None
+    inputs: str = "make_inputs"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSet:
+    """Everything that one run verifies with, and the tolerances, fixed beforehand."""
+
+    operators: Mapping[str, Operator] = field(default_factory=dict[str, Operator])
+    cases: tuple[Case, ...] = ()
+    scripts: tuple[Script, ...] = ()
+    tolerances: ToleranceSpec = field(default_factory=ToleranceSpec)
+
+    def __len__(self) -> int:
+        return len(self.cases) + len(self.scripts)
+
+    def renamed(
+        self, callables: Mapping[str, str], parameters: Mapping[str, Mapping[str, str]] | None = None
+    ) -> CaseSet:
+        """The same cases for a package whose names differ.
+
+        callables: operator name -> `module:function` there. parameters: operator name -> role -> parameter name.
+        """
+        changed = {
+            name: replace(
+                operator,
+                callable=callables.get(name, operator.callable),
+                parameters={
+                    **operator.parameters,
+                    **{role: (new,) for role, new in (parameters or {}).get(name, {}).items()},
+                },
+            )
+            for name, operator in self.operators.items()
+        }
+        return replace(self, operators=changed)
+
+    def small(self) -> CaseSet:
+        """Without the cases of the long matrix."""
+        return replace(self, cases=tuple(case for case in self.cases if not case.full))
+
+
+def load_case_set(path: Path) -> CaseSet:
+    """Read a cases.toml. UserError names the file and the entry when something is unknown or missing."""
+    from tritonport.toml import read_toml
+
+    data = read_toml(path)
+    operators = {name: _operator(name, table) for name, table in data["operators"].items()}
+    try:
+        cases = tuple(_case(table) for table in data["cases"])
+    except TypeError as error:
+        raise UserError(f"unknown field in a case: {error}", file=str(path)) from error
+    for case in cases:
+        if case.operator not in operators:
+            raise UserError(f"case {case.id} names no operator of this file: {case.operator}", file=str(path))
+    return CaseSet(operators, cases, tolerances=ToleranceSpec.from_toml(data["tolerance"]))
+
+
+def _operator(name: str, table: Mapping[str, Any]) -> Operator:
+    parameters = {role: tuple(names) for role, names in table["parameters"].items()}
+    return Operator(name, table["kind"], table["callable"], parameters)
+
+
+def _case(table: Mapping[str, Any]) -> Case:
+    lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
+    return Case(**{**table, **lists})
+
+
+def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool = False) -> CaseSet | None:
+    """The cases for a source tree: the user's files if given, else the corpus of this package, else the tree's own
+    modules that have `make_inputs` and `launch`; None where there are none."""
+    if files:
+        return CaseSet(scripts=tuple(_own_script(file) for file in files))
+    for path in sorted(corpus_root().glob("*/cases.toml")):
+        found = load_case_set(path)
+        found = _present(found if full else found.small(), source.root)
+        if found.cases:
+            return found
+    scripts = tuple(
+        Script(_script_id(source, file), source.root / file, source.module_name(file))
+        for file in source.entry_files()
+        if is_script(source.root / file)
+    )
+    return CaseSet(scripts=scripts) if scripts else None
+
+
+def _present(cases: CaseSet, root: Path) -> CaseSet:
+    """Only the operators whose module is in this tree, and their cases."""
+    operators = {n: o for n, o in cases.operators.items() if _module_file(root, o.callable) is not None}
+    kept = tuple(case for case in cases.cases if case.operator in operators)
+    return replace(cases, operators=operators, cases=kept)
+
+
+def _module_file(root: Path, callable_name: str) -> Path | None:
+    base = root.joinpath(*callable_name.partition(":")[0].split("."))
+    return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
+
+
+def _own_script(file: Path) -> Script:
+    if not file.is_file():
+        raise UserError("no such case file", file=str(file))
+    if not is_script(file):
+        raise UserError("a case file needs make_inputs(device) and launch(**inputs)", file=str(file))
+    return Script(file.stem, file.resolve(), None)
+
+
+def _script_id(source: SourceTree, file: PurePosixPath) -> str:
+    return source.module_name(file)
+
+
+def is_script(file: Path) -> bool:
+    """Whether a file defines make_inputs and launch at its top level."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return False
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return {"make_inputs", "launch"} <= names

@@ -1,0 +1,1 @@
+"""What runs inside a worker process: everything here may import torch, triton and numpy; nothing outside may."""

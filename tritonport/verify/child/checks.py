@@ -1,0 +1,86 @@
+"""Turns comparisons into checks: a named output, what it was held against, the error, the bound and its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from tritonport.verify.child.compare import Difference, compare, leaves
+from tritonport.verify.child.units import Unit
+from tritonport.verify.model import Check
+from tritonport.verify.tolerance import Tolerance
+
+BITWISE = "exact rules: bit for bit"
+
+
+def exact_check(what: str, got: Any, want: Any) -> Check:
+    """Equal bit for bit; plain values by ==."""
+    if isinstance(got, Tensor) and isinstance(want, Tensor):
+        found = compare(got, want)
+        why = None if found.bitwise else found.why or "differs"
+        return Check(
+            what, "original", found.bitwise, found.bitwise, found.relative, found.ulps, 0.0, BITWISE, why
+        )
+    same = type(got) is type(want) and got == want
+    return Check(
+        what, "original", same, same, 0.0, 0.0, 0.0, BITWISE, None if same else f"{got!r} instead of {want!r}"
+    )
+
+
+def close_check(what: str, against: str, got: Tensor, want: Tensor, bound: Tolerance) -> Check:
+    found = compare(got, want)
+    why = found.why or _too_far(found, bound)
+    return Check(
+        what,
+        against,
+        why is None,
+        found.bitwise,
+        found.relative,
+        found.ulps,
+        bound.relative,
+        bound.source,
+        why,
+    )
+
+
+def _too_far(found: Difference, bound: Tolerance) -> str | None:
+    if found.bitwise:
+        return None
+    if not found.relative <= bound.relative:
+        return f"relative error {found.relative:.2e} over {bound.relative:.2e}"
+    if not found.ulps <= bound.ulps:
+        return f"largest error {found.ulps:.0f} ulp over {bound.ulps:.0f}"
+    return None
+
+
+def reference_checks(
+    unit: Unit, outputs: Mapping[str, Tensor], reference: Mapping[str, Tensor] | None
+) -> list[Check]:
+    """Each output that the reference knows. An output that is missing fails."""
+    checks: list[Check] = []
+    for name, want in (reference or {}).items():
+        got = outputs.get(name)
+        if got is None:
+            checks.append(Check(name, "reference", False, False, why="missing"))
+        else:
+            checks.append(close_check(name, "reference", got, want, unit.tolerance(name, got)))
+    return checks
+
+
+def original_checks(got: Any, want: Any, bound: Tolerance | None) -> list[Check]:
+    """Each leaf against the original's: bit for bit where bound is None."""
+    theirs = {path.removeprefix("."): leaf for path, leaf in leaves(want)}
+    mine = {path.removeprefix("."): leaf for path, leaf in leaves(got)}
+    checks = [
+        Check(p, "original", False, False, why="only one side returns it")
+        for p in theirs.keys() ^ mine.keys()
+    ]
+    for path in theirs.keys() & mine.keys():
+        a, b = mine[path], theirs[path]
+        if bound is not None and isinstance(a, Tensor) and isinstance(b, Tensor):
+            checks.append(close_check(path, "original", a, b, bound))
+        else:
+            checks.append(exact_check(path, a, b))
+    return sorted(checks, key=lambda check: check.what)

@@ -1,0 +1,187 @@
+"""The migrated side: the same inputs through the migrated code, every output compared with the original's."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+import traceback
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from tritonport.verify.child import encode
+from tritonport.verify.child.checks import original_checks, reference_checks
+from tritonport.verify.child.compare import DTYPE_NAMES, leaves
+from tritonport.verify.child.functions import FunctionKey, find_function
+from tritonport.verify.child.launches import Counter
+from tritonport.verify.child.poison import poisoned_allocations
+from tritonport.verify.child.shims.host import pin_configs
+from tritonport.verify.child.units import Unit
+from tritonport.verify.model import Check
+from tritonport.verify.tolerance import Tolerance, ToleranceSpec
+
+CORES_VARIABLE = "TRITONPORT_CORES"
+MANY_CORES = 4096
+"""More cores than any case has tasks."""
+
+CORE_COUNTS = (1, 2, 3, MANY_CORES)
+
+
+class Migrated:
+    """roots: where a function of the migrated package may lie, the output folder first.
+
+    exact: for each migrated kernel whether its rules promise equal bits; kernels not listed were not changed.
+    """
+
+    def __init__(self, roots: tuple[Path, ...], exact: Mapping[str, bool], tolerances: ToleranceSpec) -> None:
+        self._roots, self._exact, self._tolerances = roots, exact, tolerances
+        self._found: dict[FunctionKey, FunctionType | None] = {}
+        self._calls: Tally[FunctionKey] = Tally()
+
+    def run(self, unit: Unit, folder: Path, original: dict[str, Any], cores: int) -> dict[str, Any]:
+        """original: what Original.run returned for the same folder."""
+        started = time.perf_counter()
+        pin_configs(original["configs"])
+        hosts = [self._host(folder, call) for call in original["hosts"] if "file" in call]
+        values = encode.load_value(folder, "inputs")
+        with _cores(cores), poisoned_allocations(), Counter() as counter:
+            checks = _attempt("operator", lambda: self._whole(unit, folder, values, original["launches"]))
+        return {
+            "launches": counter.to_json(),
+            "checks": [check.to_json() for check in checks],
+            "hosts": hosts,
+            "cores": cores,
+            "seconds": time.perf_counter() - started,
+        }
+
+    def _whole(self, unit: Unit, folder: Path, values: dict[str, Any], kernels: Any) -> list[Check]:
+        outputs = unit.run(values)
+        want = encode.load_value(folder, "outputs")
+        checks = original_checks(outputs, want, self._bound(kernels, want))
+        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"))
+
+    def _host(self, folder: Path, call: dict[str, Any]) -> dict[str, Any]:
+        key = FunctionKey.parse(call["function"])
+        about = {"function": call["function"], "kernels": call["kernels"]}
+        function = self._function(key)
+        if function is None:
+            return about | {"cores": [], "checks": [_missing(key).to_json()]}
+        tree, tensors = encode.load(folder, call["file"])
+        counts = list(self._core_counts(key))
+        checks: list[Check] = []
+        for count in counts:
+            replay = partial(self._replay, function, tree, tensors, count, call["kernels"])
+            checks += _attempt(f"call at {count} cores", replay)
+        return about | {"cores": counts, "checks": [check.to_json() for check in checks]}
+
+    def _core_counts(self, key: FunctionKey) -> Iterator[int]:
+        """All of them the first time a function is met, one of them in turn later."""
+        self._calls[key] += 1
+        seen = self._calls[key]
+        yield from CORE_COUNTS if seen == 1 else (CORE_COUNTS[seen % len(CORE_COUNTS)],)
+
+    def _function(self, key: FunctionKey) -> FunctionType | None:
+        if key not in self._found:
+            importlib.import_module(key.module)
+            self._found[key] = find_function(key, self._roots)
+        return self._found[key]
+
+    def _replay(
+        self,
+        function: FunctionType,
+        tree: Any,
+        tensors: Mapping[str, torch.Tensor],
+        cores: int,
+        kernels: list[str],
+    ) -> list[Check]:
+        arguments = encode.Decoder(tensors).decode(tree["before"])
+        decoder = encode.Decoder(tensors)
+        expected = [decoder.decode(tree["after"]), decoder.decode(tree["result"])]
+        with _cores(cores), poisoned_allocations(), torch.no_grad():
+            result = function(*arguments[0], **arguments[1])
+        bound = self._bound(kernels, expected)
+        got = _plain([arguments, result])
+        return [_with_cores(check, cores) for check in original_checks(got, _plain(expected), bound)]
+
+    def _bound(self, kernels: Any, expected: Any) -> Tolerance | None:
+        """None where equal bits are promised, else how far a reordered sum may drift from the original."""
+        if all(self._exact.get(kernel, True) for kernel in kernels):
+            return None
+        tensors = [
+            leaf
+            for _, leaf in leaves(expected)
+            if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
+        ]
+        names = {DTYPE_NAMES.get(t.dtype, "fp32") for t in tensors}
+        dtype = next((name for name in ("bf16", "fp16") if name in names), "fp32")
+        longest = max((max(t.shape, default=1) for t in tensors), default=1)
+        return self._tolerances.against_reference(dtype, dtype, 2 * longest)
+
+
+def _plain(value: Any) -> Any:
+    """Encoded and decoded once more, so that contexts and sizes look the same on both sides."""
+    encoder = encode.Encoder()
+    tree = encoder.encode(value)
+    return _Shown(encoder.tensors).decode(tree)
+
+
+class _Shown(encode.Decoder):
+    """Shows a context as its parts, so that they compare leaf by leaf."""
+
+    def decode(self, tree: Any) -> Any:
+        if isinstance(tree, dict) and "context" in tree:
+            saved, attributes = tree["context"]
+            return {"saved": self.decode(saved), "attributes": self.decode(attributes)}
+        return super().decode(tree)
+
+
+def _attempt(what: str, action: Callable[[], list[Check]]) -> list[Check]:
+    """The checks, or one failed check when the migrated code raises where the original did not."""
+    try:
+        return action()
+    except Exception as error:
+        traceback.print_exc()
+        lines = str(error).strip().splitlines() or [""]
+        why = f"raises {type(error).__name__}: {lines[-1]}"[:400]
+        return [Check(what, "original", False, False, why=why)]
+
+
+def _missing(key: FunctionKey) -> Check:
+    return Check("function", "original", False, False, why=f"the migrated package has no {key}")
+
+
+def _with_cores(check: Check, cores: int) -> Check:
+    at = "more cores than tasks" if cores == MANY_CORES else f"{cores} core{'s' if cores > 1 else ''}"
+    names = {"[0]": "argument ", "[1]": "result"}
+    head, rest = check.what[:3], check.what[3:]
+    what = f"{names.get(head, head)}{rest} at {at}"
+    return Check(
+        what,
+        check.against,
+        check.ok,
+        check.bitwise,
+        check.relative,
+        check.ulps,
+        check.bound,
+        check.source,
+        check.why,
+    )
+
+
+class _cores:  # noqa: N801 - reads as a verb in a with statement
+    """Forces the core count that the emitted run-time module sees."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __enter__(self) -> None:
+        os.environ[CORES_VARIABLE] = str(self._count)
+
+    def __exit__(self, *_exc: object) -> None:
+        os.environ.pop(CORES_VARIABLE, None)

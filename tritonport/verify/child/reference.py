@@ -1,0 +1,53 @@
+"""Operators written the slow and plain way in float64, one token at a time. Differentiable by autograd.
+
+Written from the papers' formulas (Yang, Kautz, Hatamizadeh: Gated Delta Networks, arXiv:2412.06464, equation 10), not
+from any kernel.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def gated_delta_rule(  # noqa: PLR0917 - the operator's own arguments
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    g: Tensor | None,
+    beta: Tensor,
+    scale: float,
+    initial: Tensor | None,
+    bounds: tuple[int, ...] | None,
+) -> tuple[Tensor, Tensor]:
+    """q, k [B, T, H, K]; v [B, T, HV, V]; g (log decay), beta [B, T, HV]; initial [N, HV, K, V]; all float64.
+
+    bounds: sequence bounds of a varlen batch (B = 1), or None. Returns o [B, T, HV, V] and the states [N, HV, K, V].
+    """
+    if bounds is None:
+        return _sequence(q, k, v, g, beta, scale, initial)
+    outputs: list[Tensor] = []
+    states: list[Tensor] = []
+    for n, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        part = [None if x is None else x[:, start:stop] for x in (q, k, v, g, beta)]
+        o, state = _sequence(*part, scale, None if initial is None else initial[n : n + 1])  # type: ignore[arg-type]
+        outputs.append(o)
+        states.append(state)
+    return torch.cat(outputs, 1), torch.cat(states, 0)
+
+
+def _sequence(  # noqa: PLR0917
+    q: Tensor, k: Tensor, v: Tensor, g: Tensor | None, beta: Tensor, scale: float, initial: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    batch, length, heads, key_dim = q.shape
+    value_heads, value_dim = v.shape[2:]
+    q, k = (x.repeat_interleave(value_heads // heads, dim=2) for x in (q, k))
+    state = q.new_zeros(batch, value_heads, key_dim, value_dim) if initial is None else initial
+    outputs: list[Tensor] = []
+    for t in range(length):
+        if g is not None:
+            state = state * g[:, t].exp()[..., None, None]
+        error = v[:, t] - torch.einsum("bhk,bhkv->bhv", k[:, t], state)
+        state = state + k[:, t][..., None] * (error * beta[:, t][..., None])[:, :, None, :]
+        outputs.append(torch.einsum("bhk,bhkv->bhv", q[:, t] * scale, state))
+    return (torch.stack(outputs, 1) if outputs else torch.zeros_like(v)), state

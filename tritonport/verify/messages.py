@@ -1,0 +1,60 @@
+"""What the parent tells a worker: one setup, then units. Plain JSON both ways."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tritonport.verify.cases import Case, CaseSet, Operator, Script
+from tritonport.verify.tolerance import ToleranceSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """paths: to put in front of sys.path. watched: folders or files of the package under test. out: the migrated
+    folder, None on the original's side. exact: migrated kernel -> whether its rules promise equal bits."""
+
+    paths: tuple[str, ...]
+    watched: tuple[str, ...]
+    out: str | None
+    version: str | None
+    exact: dict[str, bool]
+    cases: CaseSet
+
+
+def pack_setup(setup: Setup) -> dict[str, Any]:
+    data = asdict(setup)
+    data["cases"]["scripts"], data["cases"]["cases"] = [], []  # units come one by one
+    return data
+
+
+def unpack_setup(data: dict[str, Any]) -> Setup:
+    cases = data["cases"]
+    operators = {
+        name: Operator(o["name"], o["kind"], o["callable"], {r: tuple(n) for r, n in o["parameters"].items()})
+        for name, o in cases["operators"].items()
+    }
+    tolerances = ToleranceSpec(**cases["tolerances"])
+    return Setup(
+        tuple(data["paths"]),
+        tuple(data["watched"]),
+        data["out"],
+        data["version"],
+        data["exact"],
+        CaseSet(operators, tolerances=tolerances),
+    )
+
+
+def pack_unit(unit: Case | Script) -> dict[str, Any]:
+    data = asdict(unit)
+    if isinstance(unit, Script):
+        data["file"] = str(unit.file)
+    return {"kind": type(unit).__name__, **data}
+
+
+def unpack_unit(data: dict[str, Any]) -> Case | Script:
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "kind"}
+    if data["kind"] == "Script":
+        return Script(**{**fields, "file": Path(data["file"])})
+    return Case(**fields)
