@@ -16,6 +16,6 @@ def launched(version: str) -> dict[str, Any]:
 
 
 def launched_kernels(version: str) -> set[str]:
-    """`module:kernel` of everything that whole operators launched: chunk forward, chunk backward and decode."""
+    """`module:kernel` of what whole operators launched: chunk forward, chunk backward and decode."""
     lists = {name: both for name, both in launched(version)["scenarios"].items() if name != APART}
     return {kernel for both in lists.values() for kernel in both["forward"] + both["backward"]}
