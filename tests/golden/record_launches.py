@@ -2,9 +2,9 @@
 
     python -m tests.golden.record_launches SITE VERSION > tests/golden/launched_VERSION.json
 
-SITE is a folder from which `import fla` finds the unpacked wheel of that release. Nothing of tritonport takes part:
-the list is what Triton's interpreter was asked to launch by whole operator calls, forward, backward and decode.
-Each launch carries the place of the call `kernel[grid](...)`, read from the call stack.
+SITE is a folder from which `import fla` finds the unpacked wheel of that release. Nothing of tritonport takes
+part: the list is what Triton's interpreter was asked to launch by whole operator calls, forward, backward and
+decode. Each launch carries the place of the call `kernel[grid](...)`, read from the call stack.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Sites:
         it.GridExecutor.__call__ = call
 
     def _note(self, kernel: str, frame: FrameType | None) -> None:
-        # KernelInterface.__getitem__ gives a lambda; the outermost one on the way to this launch is the call's own.
+        # KernelInterface.__getitem__ gives a lambda; the innermost one on the stack is this launch's own.
         while frame is not None and not _is_launcher(frame):
             frame = frame.f_back
         assert frame is not None and frame.f_back is not None
@@ -116,7 +116,7 @@ def inputs(case: Scenario) -> dict[str, Any]:
 
 
 def _apply_without_check(given: dict[str, Any]) -> tuple[Any, Any]:
-    """0.3.2 refuses float32 in chunk_gated_delta_rule, before it does anything: call what comes after the check."""
+    """0.3.2 refuses float32 in chunk_gated_delta_rule, before it does anything: call what comes after."""
     from fla.ops.gated_delta_rule.chunk import ChunkGatedDeltaRuleFunction
 
     names = ("q", "k", "v", "g", "beta", "scale", "initial_state", "output_final_state", "cu_seqlens")
@@ -147,7 +147,7 @@ def run(case: Scenario, version: tuple[int, ...]) -> dict[str, list[str]]:
 
 
 def run_functions(version: tuple[int, ...]) -> dict[str, list[str]]:
-    """What the whole operators above do not reach: wide rows of l2norm, the solve of 64, the gate by itself."""
+    """What the operators above do not reach: wide rows of l2norm, the solve of 64, the gate by itself."""
     import torch
     from fla.modules.l2norm import l2norm
     from fla.ops.utils.solve_tril import solve_tril
