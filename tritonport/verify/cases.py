@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tritonport.errors import UserError
 from tritonport.resources import corpus_root
@@ -21,7 +21,8 @@ DType = Literal["bf16", "fp16", "fp32"]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A whole operator. kind: which inputs and float64 reference it takes (tritonport.verify.child.operators).
+    """A whole operator. kind: which inputs and float64 reference it takes
+    (tritonport.verify.child.operators).
 
     callable: `module:function`. parameters: for each role the names that releases gave it, newest first.
     """
@@ -67,8 +68,8 @@ class Case:
 class Script:
     """A Python file with `make_inputs(device)` and `launch(**inputs)`, optionally `reference(**inputs)`.
 
-    module: import name when the file belongs to the source tree (then the migrated side imports the migrated file);
-    None for a file of the user's own that imports the package.
+    module: import name when the file belongs to the source tree (then the migrated side imports the migrated
+    file); None for a file of the user's own that imports the package.
     """
 
     id: str
@@ -94,7 +95,8 @@ class CaseSet:
     ) -> CaseSet:
         """The same cases for a package whose names differ.
 
-        callables: operator name -> `module:function` there. parameters: operator name -> role -> parameter name.
+        callables: operator name -> `module:function` there. parameters: operator name -> role -> parameter
+        name.
         """
         changed = {
             name: replace(
@@ -136,13 +138,17 @@ def _operator(name: str, table: Mapping[str, Any]) -> Operator:
 
 
 def _case(table: Mapping[str, Any]) -> Case:
-    lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
-    return Case(**{**table, **lists})
+    fields: dict[str, Any] = {key: _hashable(value) for key, value in table.items()}
+    return Case(**fields)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
 def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool = False) -> CaseSet | None:
-    """The cases for a source tree: the user's files if given, else the corpus of this package, else the tree's own
-    modules that have `make_inputs` and `launch`; None where there are none."""
+    """The cases for a source tree: the user's files if given, else the corpus of this package, else the
+    tree's own modules that have `make_inputs` and `launch`; None where there are none."""
     if files:
         return CaseSet(scripts=tuple(_own_script(file) for file in files))
     for path in sorted(corpus_root().glob("*/cases.toml")):

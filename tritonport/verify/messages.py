@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tritonport.verify.cases import Case, CaseSet, Operator, Script
 from tritonport.verify.tolerance import ToleranceSpec
@@ -12,8 +12,9 @@ from tritonport.verify.tolerance import ToleranceSpec
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """paths: to put in front of sys.path. watched: folders or files of the package under test. out: the migrated
-    folder, None on the original's side. exact: migrated kernel -> whether its rules promise equal bits."""
+    """paths: to put in front of sys.path. watched: folders or files of the package under test. out: the
+    migrated folder, None on the original's side. exact: migrated kernel -> whether its rules promise equal
+    bits."""
 
     paths: tuple[str, ...]
     watched: tuple[str, ...]
@@ -54,7 +55,13 @@ def pack_unit(unit: Case | Script) -> dict[str, Any]:
 
 
 def unpack_unit(data: dict[str, Any]) -> Case | Script:
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "kind"}
+    fields: dict[str, Any] = {k: _hashable(v) for k, v in data.items() if k != "kind"}
     if data["kind"] == "Script":
-        return Script(**{**fields, "file": Path(data["file"])})
+        fields["file"] = Path(data["file"])
+        return Script(**fields)
     return Case(**fields)
+
+
+def _hashable(value: Any) -> Any:
+    """JSON has no tuples; the dataclasses have no lists."""
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value

@@ -14,8 +14,9 @@ CaseOutcome = Literal["pass", "fail", "skipped", "not-run"]
 class KernelTarget:
     """A migrated kernel that the tier has to prove.
 
-    name: `module:kernel`. classes: exactness classes of all rules used on it and on its host code; with `exact` alone
-    the results must be equal bit for bit. persistent: it may run at most as many programs as there are cores.
+    name: `module:kernel`. classes: exactness classes of all rules used on it and on its host code; with
+    `exact` alone the results must be equal bit for bit. persistent: it may run at most as many programs as
+    there are cores.
     """
 
     name: str
@@ -31,8 +32,9 @@ class KernelTarget:
 class Check:
     """One comparison of one output.
 
-    against: `original` or `reference`. relative: ||out - ref|| / ||ref||. ulps: largest single error in units in the
-    last place. bound: the relative tolerance, with its source. why: what is wrong, None when it passed.
+    against: `original` or `reference`. relative: ||out - ref|| / ||ref||. ulps: largest single error in units
+    in the last place. bound: the relative tolerance, with its source. why: what is wrong, None when it
+    passed.
     """
 
     what: str
@@ -51,7 +53,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class HostResult:
-    """One replayed call of a launching function. cores: core counts that it ran with. why: why it was not replayed."""
+    """One replayed call of a launching function. cores: core counts that it ran with. why: why it was not
+    replayed."""
 
     function: str
     kernels: tuple[str, ...]
@@ -70,7 +73,8 @@ class HostResult:
 
 @dataclass(frozen=True, slots=True)
 class LaunchCount:
-    """launches and programs of one kernel in one run; widest: programs of the largest launch; file: its source."""
+    """launches and programs of one kernel in one run; widest: programs of the largest launch; file: its
+    source."""
 
     file: str
     launches: int

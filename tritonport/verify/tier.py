@@ -48,8 +48,8 @@ def run_interpret(
 ) -> InterpretReport:
     """Prove each kernel against its original on the CPU.
 
-    source: the originals; out: the folder that migrate made from them. cases: None takes the corpus of the package
-    or the entry's own scripts. jobs: processes that compute at one time.
+    source: the originals; out: the folder that migrate made from them. cases: None takes the corpus of the
+    package or the entry's own scripts. jobs: processes that compute at one time.
     """
     targets = tuple(kernels)
     versions, wrong = check_versions()
@@ -68,13 +68,14 @@ def run_interpret(
 
 
 NO_CASES = (
-    "no cases: the package is none of the corpus and its modules define no make_inputs(device) and launch(**inputs); "
-    "give a file with both by --cases"
+    "no cases: the package is none of the corpus, and its modules define no make_inputs(device) and "
+    "launch(**inputs); give a file with both by --cases"
 )
 
 
 def overall(verdicts: Sequence[KernelVerdict], cases: Sequence[CaseResult]) -> tuple[TierResult, str | None]:
-    """Fail when a kernel or a case failed; pass when something was proved; else not-run, with the first reason."""
+    """Fail when a kernel or a case failed; pass when something was proved; else not-run, with the first
+    reason."""
     if any(v.result == "fail" for v in verdicts) or any(case.outcome == "fail" for case in cases):
         return "fail", None
     if any(v.result == "pass" for v in verdicts):

@@ -1,5 +1,6 @@
-"""How far a result may lie from a float64 reference, or a reordered one from the original. Fixed before any migrated
-output is seen: a formula of the data type and the reduction length, with constants that the case set states."""
+"""How far a result may lie from a float64 reference, or a reordered one from the original. Fixed before any
+migrated output is seen: a formula of the data type and the reduction length, with constants that the case set
+states."""
 
 from __future__ import annotations
 
@@ -9,16 +10,16 @@ from math import sqrt
 from typing import Any
 
 UNIT_ROUNDOFF = {"bf16": 2.0**-8, "fp16": 2.0**-11, "fp32": 2.0**-24, "fp64": 2.0**-53}
-"""Half the distance from 1 to the next value: what one rounding may lose, relatively (Higham, Accuracy and Stability
-of Numerical Algorithms, section 2.1)."""
+"""Half the distance from 1 to the next value: what one rounding may lose, relatively (Higham, Accuracy and
+Stability of Numerical Algorithms, section 2.1)."""
 
 _ACCUMULATOR = UNIT_ROUNDOFF["fp32"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """relative: of ||out - ref|| / ||ref||. ulps: of the largest single error, in units in the last place of the
-    output's type at max(|ref|, rms(ref))."""
+    """relative: of ||out - ref|| / ||ref||. ulps: of the largest single error, in units in the last place of
+    the output's type at max(|ref|, rms(ref))."""
 
     relative: float
     ulps: float
@@ -50,11 +51,12 @@ class ToleranceSpec:
         return cls(stages, float(table["growth"]), float(table["peak"]), conditioning, str(table["source"]))
 
     def against_reference(self, dtype: str, output_dtype: str, length: int) -> Tolerance:
-        """dtype: the inputs'. output_dtype: the compared tensor's. length: terms in the longest sum (tokens plus
-        key dim).
+        """dtype: the inputs'. output_dtype: the compared tensor's. length: terms in the longest sum (tokens
+        plus key dim).
 
-        Independent roundings add in the root mean square: each rounding loses u/sqrt(3) rms at worst over a binade,
-        s of them sqrt(s/3)*u; a factor 2 covers the spread over draws. Sums of n terms in fp32 lose u32*sqrt(n).
+        Independent roundings add in the root mean square: each rounding loses u/sqrt(3) rms at worst over a
+        binade, s of them sqrt(s/3)*u; a factor 2 covers the spread over draws. Sums of n terms in fp32 lose
+        u32*sqrt(n).
         """
         rounding = 2.0 * UNIT_ROUNDOFF[dtype] * sqrt(self.stages.get(dtype, 4) / 3.0)
         summing = self.growth * _ACCUMULATOR * sqrt(max(length, 1))

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tritonport.record import TierResult
-from tritonport.verify.model import CaseResult, HostResult, KernelTarget, KernelVerdict
+from tritonport.verify.model import CaseResult, HostResult, KernelTarget, KernelVerdict, LaunchCount
 
 MOST_REASONS = 6
 """Reasons shown per kernel; the cases hold all of them."""
 
 
 def judge(target: KernelTarget, cases: Sequence[CaseResult], out: Path) -> KernelVerdict:
-    """A kernel passes when cases launched it, as often as the original and from the migrated folder, and every
-    comparison that it had a part in held. A kernel that no case launches is not-run."""
+    """A kernel passes when cases launched it, as often as the original and from the migrated folder, and
+    every comparison that it had a part in held. A kernel that no case launches is not-run."""
     ran = [case for case in cases if case.outcome in ("pass", "fail")]
     before = sum(_launches(case.before, target.name) for case in ran)
     after = sum(_launches(case.after, target.name) for case in ran)
@@ -37,9 +37,8 @@ def judge(target: KernelTarget, cases: Sequence[CaseResult], out: Path) -> Kerne
     )
 
 
-def _launches(counts: dict[str, object], name: str) -> int:
-    count = counts.get(name)
-    return getattr(count, "launches", 0)
+def _launches(counts: dict[str, LaunchCount], name: str) -> int:
+    return counts[name].launches if name in counts else 0
 
 
 def _why_not_run(cases: Sequence[CaseResult]) -> str:

@@ -1,4 +1,5 @@
-"""Which versions the interpreter tiers work with, and the one line that says so when they are absent or wrong."""
+"""Which versions the interpreter tiers work with, and the one line that says so when they are absent or
+wrong."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ REQUIRED: dict[str, SpecifierSet] = {
     "numpy": SpecifierSet(">=1.26"),
     "safetensors": SpecifierSet(">=0.4"),
 }
-"""Triton: from 3.7 on the interpreter lacks `tl.make_block_ptr`, and before 3.2 it lacks the launch path that the
-shims hook. torch and numpy: what these Tritons run with."""
+"""Triton: from 3.7 on the interpreter lacks `tl.make_block_ptr`, and before 3.2 it lacks the launch path that
+the shims hook. torch and numpy: what these Tritons run with."""
 
 Installed = Callable[[str], str | None]
 
@@ -33,10 +34,8 @@ def check_versions(installed: Installed = installed_version) -> tuple[dict[str, 
     wrong = [_complaint(name, found.get(name)) for name in REQUIRED if not _fits(name, found.get(name))]
     if not wrong:
         return found, None
-    return (
-        found,
-        f"the interpreter tiers need {', '.join(wrong)}; install tritonport[verify] with its constraints file",
-    )
+    need = f"the interpreter tiers need {', '.join(wrong)}"
+    return found, f"{need}; install tritonport[verify] with its constraints file"
 
 
 def _fits(name: str, version: str | None) -> bool:

@@ -1,1 +1,2 @@
-"""What runs inside a worker process: everything here may import torch, triton and numpy; nothing outside may."""
+"""What runs inside a worker process: everything here may import torch, triton and numpy; nothing outside
+may."""

@@ -1,4 +1,5 @@
-"""Turns comparisons into checks: a named output, what it was held against, the error, the bound and its source."""
+"""Turns comparisons into checks: a named output, what it was held against, the error, the bound and its
+source."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def exact_check(what: str, got: Any, want: Any) -> Check:
     """Equal bit for bit; plain values by ==."""
     if isinstance(got, Tensor) and isinstance(want, Tensor):
         found = compare(got, want)
-        why = None if found.bitwise else found.why or "differs"
+        why = None if found.bitwise else found.why or _how_far(found)
         return Check(
             what, "original", found.bitwise, found.bitwise, found.relative, found.ulps, 0.0, BITWISE, why
         )
@@ -27,6 +28,10 @@ def exact_check(what: str, got: Any, want: Any) -> Check:
     return Check(
         what, "original", same, same, 0.0, 0.0, 0.0, BITWISE, None if same else f"{got!r} instead of {want!r}"
     )
+
+
+def _how_far(found: Difference) -> str:
+    return f"not equal bit for bit, relative error {found.relative:.1e}"
 
 
 def close_check(what: str, against: str, got: Tensor, want: Tensor, bound: Tolerance) -> Check:

@@ -1,4 +1,5 @@
-"""Compares tensors of the two sides bit for bit, and with a reference by relative error and units in the last place."""
+"""Compares tensors of the two sides bit for bit, and with a reference by relative error and units in the last
+place."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ DTYPE_NAMES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """relative: ||a - b|| / ||b||, absolute where b is zero. ulps: the largest error in units in the last place of a's
-    type at max(|b|, rms(b)). why: what makes a number meaningless (shapes, types, NaN), else None."""
+    """relative: ||a - b|| / ||b||, absolute where b is zero. ulps: the largest error in units in the last
+    place of a's type at max(|b|, rms(b)). why: what makes a number meaningless (shapes, types, NaN), else
+    None."""
 
     bitwise: bool
     relative: float = 0.0

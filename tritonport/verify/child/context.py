@@ -1,4 +1,5 @@
-"""The `ctx` of an autograd function, so that a forward or backward that launches kernels can be called alone."""
+"""The `ctx` of an autograd function, so that a forward or backward that launches kernels can be called
+alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Values that cross a process boundary: a JSON tree, and the storages of its tensors in one safetensors file.
 
-A tensor is written as its whole storage plus shape, strides and offset, so that views, gaps and two names for one
-memory come back as they were.
+A tensor is written as its whole storage plus shape, strides and offset, so that views, gaps and two names for
+one memory come back as they were.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tritonport.verify.child.context import ContextStandIn, read_context
 Json = Any
 
 
-class NotEncodable(Exception):
+class NotEncodableError(Exception):
     """A value that cannot be handed to another process; the message names its type."""
 
 
@@ -49,11 +49,11 @@ class Encoder:
         if isinstance(value, (torch.autograd.function.FunctionCtx, ContextStandIn)):
             saved, attributes = read_context(value)
             return {"context": [self.encode(saved), self.encode(attributes)]}
-        raise NotEncodable(f"a value of type {type(value).__module__}.{type(value).__qualname__}")
+        raise NotEncodableError(f"a value of type {type(value).__module__}.{type(value).__qualname__}")
 
     def _tensor(self, tensor: torch.Tensor) -> Json:
         if tensor.layout != torch.strided or tensor.device.type != "cpu":
-            raise NotEncodable(f"a {tensor.layout} tensor on {tensor.device}")
+            raise NotEncodableError(f"a {tensor.layout} tensor on {tensor.device}")
         key = tensor.untyped_storage().data_ptr() if tensor.untyped_storage().nbytes() else -id(tensor)
         if key not in self._storages:
             self._storages[key] = (f"{self._prefix}{len(self._storages)}", _copy_storage(tensor))
@@ -73,7 +73,7 @@ class Encoder:
 
 def _copy_storage(tensor: torch.Tensor) -> torch.Tensor:
     storage = tensor.detach().untyped_storage().clone()
-    flat = torch.empty(0, dtype=torch.uint8).set_(storage)  # type: ignore[arg-type] # stub lacks UntypedStorage
+    flat = torch.empty(0, dtype=torch.uint8).set_(storage)
     whole = storage.nbytes() % tensor.element_size() == 0
     return flat.view(tensor.dtype) if whole else flat
 
@@ -109,7 +109,7 @@ class Decoder:
         if name not in self._fresh:
             self._fresh[name] = self._source[name].untyped_storage().clone()
         out = torch.empty(0, dtype=getattr(torch, body["dtype"]))
-        return out.set_(self._fresh[name], body["offset"], body["shape"], body["stride"])  # type: ignore[arg-type]
+        return out.set_(self._fresh[name], body["offset"], body["shape"], body["stride"])
 
 
 def save(folder: Path, name: str, tree: Json, tensors: Mapping[str, torch.Tensor]) -> None:

@@ -1,4 +1,5 @@
-"""Finds function objects by their code, and by module and qualified name. Nothing here knows a name in advance."""
+"""Finds function objects by their code, and by module and qualified name. Nothing here knows a name in
+advance."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def key_of_code(code: CodeType) -> FunctionKey | None:
 
 
 def find_function(key: FunctionKey, roots: Iterable[Path]) -> FunctionType | None:
-    """The function itself, not a decorator's wrapper that borrowed its name, from a file under one of the roots.
+    """The function itself, not a decorator's wrapper that borrowed its name, from a file under one of the
+    roots.
 
     Of several definitions of one name the last one counts, as it does for a caller.
     """

@@ -1,5 +1,5 @@
-"""Every kernel launch of this process passes here: the interpreter's grid executor is the one point that heuristics,
-tuners and every way of launching share."""
+"""Every kernel launch of this process passes here: the interpreter's grid executor is the one point that
+heuristics, tuners and every way of launching share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Protocol
 
-import triton.runtime.interpreter as interp
+from tritonport.verify.child.shims.untyped import interp
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class Worker:
         return Migrated((Path(self._setup.out), *watched), self._setup.exact, self._setup.cases.tolerances)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        from tritonport.verify.child.units import NotHere, make_unit
+        from tritonport.verify.child.units import NotHereError, make_unit
 
         folder = Path(request["folder"])
         try:
@@ -50,7 +50,7 @@ class Worker:
             if self._setup.out is None:
                 return self._side.run(unit, folder)
             return self._side.run(unit, folder, request["original"], request["cores"])
-        except NotHere as reason:
+        except NotHereError as reason:
             return {"skipped": str(reason)}
 
 

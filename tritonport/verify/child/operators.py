@@ -1,4 +1,5 @@
-"""Operator kinds: which inputs a case means, how the operator is called, and what float64 says the answer is."""
+"""Operator kinds: which inputs a case means, how the operator is called, and what float64 says the answer
+is."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as functional
 from torch import Tensor
+from torch.nn import functional
 
 from tritonport.verify.cases import Case
 from tritonport.verify.child.reference import gated_delta_rule
@@ -18,14 +19,16 @@ Values = dict[str, Any]
 
 
 class Kind(ABC):
-    """outputs: names of the results in order. differentiable: roles that get a gradient when the case asks."""
+    """outputs: names of the results in order. differentiable: roles that get a gradient when the case
+    asks."""
 
     outputs: tuple[str, ...]
     differentiable: tuple[str, ...]
 
     @abstractmethod
     def inputs(self, case: Case) -> Values:
-        """role -> value, drawn from the case's seed; and `grad_<output>` in fp32 for each output that is returned."""
+        """role -> value, drawn from the case's seed; and `grad_<output>` in fp32 for each output that is
+        returned."""
 
     @abstractmethod
     def reference(self, case: Case, values: Values) -> dict[str, Tensor]:

@@ -1,4 +1,5 @@
-"""The original's side: run a unit, keep its inputs, outputs, reference and every call of a launching function."""
+"""The original's side: run a unit, keep its inputs, outputs, reference and every call of a launching
+function."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class Original:
         self._seen: set[str] = set()
 
     def run(self, unit: Unit, folder: Path) -> dict[str, Any]:
-        """Writes inputs, outputs, reference and host-NNN into folder; returns what the migrated side has to know."""
+        """Writes inputs, outputs, reference and host-NNN into folder; returns what the migrated side has to
+        know."""
         started = time.perf_counter()
         pin_configs({})
         values = unit.inputs()

@@ -1,7 +1,7 @@
 """Records calls of the host functions that launch kernels, while a whole operator runs.
 
-Which functions those are is seen, not told: a profile hook notes every call into the package, the launch hook marks
-the innermost named function on the stack. Kernels run with the hook off, so it costs next to nothing.
+Which functions those are is seen, not told: a profile hook notes every call into the package, the launch hook
+marks the innermost named function on the stack. Kernels run with the hook off, so it costs next to nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from tritonport.verify.child.encode import Encoder, Json, NotEncodable
+from tritonport.verify.child.encode import Encoder, Json, NotEncodableError
 from tritonport.verify.child.functions import FunctionKey, is_under, key_of_code
 from tritonport.verify.child.launches import Launch, listen, unlisten
 
@@ -23,7 +23,8 @@ _NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 
 @dataclass(slots=True)
 class HostCall:
-    """One call. before/after are the arguments as encoded on entry and on return; why_not says what stopped that."""
+    """One call. before/after are the arguments as encoded on entry and on return; why_not says what stopped
+    that."""
 
     function: FunctionKey
     kernels: list[str]
@@ -97,8 +98,8 @@ class Recorder:
         return self._watched[code]
 
     def _mark(self, launch: Launch) -> None:
-        """The innermost open call of a function that can be called again in another process; local helpers, tuners
-        and launchers that take a kernel or themselves as an argument belong to their caller."""
+        """The innermost open call of a function that can be called again in another process; local helpers,
+        tuners and launchers that take a kernel or themselves as an argument belong to their caller."""
         named = [call for call in reversed(self._open) if self._is_named(call)]
         best = next((call for call in named if call.why_not is None), named[0] if named else None)
         if best is not None:
@@ -144,7 +145,7 @@ def _enter(frame: FrameType) -> _Open:
 def _guard(action: Callable[[], None]) -> str | None:
     try:
         action()
-    except NotEncodable as error:
+    except NotEncodableError as error:
         return f"it is called with or returns {error}"
     return None
 

@@ -1,10 +1,13 @@
 """Operators written the slow and plain way in float64, one token at a time. Differentiable by autograd.
 
-Written from the papers' formulas (Yang, Kautz, Hatamizadeh: Gated Delta Networks, arXiv:2412.06464, equation 10), not
-from any kernel.
+Written from the papers' formulas (Yang, Kautz, Hatamizadeh: Gated Delta Networks, arXiv:2412.06464, equation
+10), not from any kernel.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
+from operator import itemgetter
 
 import torch
 from torch import Tensor
@@ -22,15 +25,19 @@ def gated_delta_rule(  # noqa: PLR0917 - the operator's own arguments
 ) -> tuple[Tensor, Tensor]:
     """q, k [B, T, H, K]; v [B, T, HV, V]; g (log decay), beta [B, T, HV]; initial [N, HV, K, V]; all float64.
 
-    bounds: sequence bounds of a varlen batch (B = 1), or None. Returns o [B, T, HV, V] and the states [N, HV, K, V].
+    bounds: sequence bounds of a varlen batch (B = 1), or None. Returns o [B, T, HV, V] and the states [N, HV,
+    K, V].
     """
     if bounds is None:
         return _sequence(q, k, v, g, beta, scale, initial)
     outputs: list[Tensor] = []
     states: list[Tensor] = []
-    for n, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
-        part = [None if x is None else x[:, start:stop] for x in (q, k, v, g, beta)]
-        o, state = _sequence(*part, scale, None if initial is None else initial[n : n + 1])  # type: ignore[arg-type]
+    for n, (start, stop) in enumerate(pairwise(bounds)):
+        part = itemgetter((slice(None), slice(start, stop)))
+        own = None if initial is None else initial[n : n + 1]
+        o, state = _sequence(
+            part(q), part(k), part(v), None if g is None else part(g), part(beta), scale, own
+        )
         outputs.append(o)
         states.append(state)
     return torch.cat(outputs, 1), torch.cat(states, 0)

@@ -19,7 +19,7 @@ from tritonport.verify.child.operators import KINDS, run_operator, run_reference
 from tritonport.verify.tolerance import Tolerance
 
 
-class NotHere(Exception):
+class NotHereError(Exception):
     """This release or file cannot run the unit; the message says why."""
 
 
@@ -51,7 +51,7 @@ class OperatorUnit(Unit):
 
     def inputs(self) -> dict[str, Any]:
         values = self._kind.inputs(self._case)
-        _names(self._function, self._operator, values)  # raises NotHere before anything runs
+        _names(self._function, self._operator, values)  # raises NotHereError before anything runs
         return values
 
     def run(self, values: dict[str, Any]) -> dict[str, Tensor]:
@@ -68,7 +68,8 @@ class OperatorUnit(Unit):
 
 
 class ScriptUnit(Unit):
-    """A module with make_inputs, launch and perhaps reference; META['rtol'] bounds the error to its reference."""
+    """A module with make_inputs, launch and perhaps reference; META['rtol'] bounds the error to its
+    reference."""
 
     def __init__(self, script: Script) -> None:
         self._module = _load(script)
@@ -104,7 +105,7 @@ def _require_version(case: Case, version: str | None) -> None:
     from packaging.version import Version
 
     if case.since is not None and version is not None and Version(version) < Version(case.since):
-        raise NotHere(f"needs release {case.since} or later, this is {version}")
+        raise NotHereError(f"needs release {case.since} or later, this is {version}")
 
 
 def _resolve(name: str) -> Callable[..., Any]:
@@ -113,10 +114,10 @@ def _resolve(name: str) -> Callable[..., Any]:
         return getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name is not None and module.startswith(error.name):
-            raise NotHere(f"this release has no module {error.name}") from error
+            raise NotHereError(f"this release has no module {error.name}") from error
         raise
     except AttributeError as error:
-        raise NotHere(f"this release has no {name}") from error
+        raise NotHereError(f"this release has no {name}") from error
 
 
 def _names(function: Callable[..., Any], operator: Operator, values: Mapping[str, Any]) -> dict[str, str]:
@@ -126,11 +127,11 @@ def _names(function: Callable[..., Any], operator: Operator, values: Mapping[str
         candidates = operator.parameters.get(role, (role,))
         found = next((name for name in candidates if _accepts(function, name)), None)
         if found is None:
-            raise NotHere(f"{operator.callable} of this release takes no {' or '.join(candidates)}")
+            raise NotHereError(f"{operator.callable} of this release takes no {' or '.join(candidates)}")
         names[role] = found
     required = {n for n, p in inspect.signature(function).parameters.items() if _required(p)}
     if missing := required - set(names.values()):
-        raise NotHere(f"{operator.callable} of this release requires {', '.join(sorted(missing))}")
+        raise NotHereError(f"{operator.callable} of this release requires {', '.join(sorted(missing))}")
     return names
 
 
@@ -140,7 +141,8 @@ def _required(parameter: inspect.Parameter) -> bool:
 
 
 def _accepts(function: Callable[..., Any], name: str) -> bool:
-    """Named in the signature, or taken out of **kwargs by name: an unknown keyword would be swallowed silently."""
+    """Named in the signature, or taken out of **kwargs by name: an unknown keyword would be swallowed
+    silently."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.name == name for p in parameters):
         return True
@@ -154,7 +156,7 @@ def _load(script: Script) -> Any:
     name = f"tritonport_case_{script.file.stem}"
     spec = importlib.util.spec_from_file_location(name, script.file)
     if spec is None or spec.loader is None:
-        raise NotHere(f"{script.file} cannot be imported")
+        raise NotHereError(f"{script.file} cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

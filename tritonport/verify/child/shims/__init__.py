@@ -1,8 +1,8 @@
 """Makes Triton's interpreter run GPU kernels on CPU tensors, and makes its bf16 right.
 
-Each shim is one function that says what goes wrong without it. No file of Triton is changed; the shims replace
-attributes of `triton.runtime.interpreter` in this process, so `install` must run before any kernel is imported.
-They hold for Triton 3.2 to 3.6 (tritonport.verify.versions refuses others).
+Each shim is one function that says what goes wrong without it. No file of Triton is changed; the shims
+replace attributes of `triton.runtime.interpreter` in this process, so `install` must run before any kernel is
+imported. They hold for Triton 3.2 to 3.6 (tritonport.verify.versions refuses others).
 """
 
 from __future__ import annotations

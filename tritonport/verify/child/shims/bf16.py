@@ -1,8 +1,9 @@
-"""bf16 in the interpreter. NumPy has no bf16, so Triton keeps the bit patterns in uint16 and, unpatched, truncates
-casts and adds, multiplies and contracts the patterns as integers: silent garbage on both sides of a comparison.
+"""bf16 in the interpreter. NumPy has no bf16, so Triton keeps the bit patterns in uint16 and, unpatched,
+truncates casts and adds, multiplies and contracts the patterns as integers: silent garbage on both sides of a
+comparison.
 
-Here a bf16 value is widened to fp32 (exact), computed on, and rounded once to the nearest even bf16. That is what a
-GPU does for casts (`cvt.rn.bf16.f32`) and for `tl.dot` with an fp32 accumulator.
+Here a bf16 value is widened to fp32 (exact), computed on, and rounded once to the nearest even bf16. That is
+what a GPU does for casts (`cvt.rn.bf16.f32`) and for `tl.dot` with an fp32 accumulator.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import triton.language as tl
-import triton.runtime.interpreter as interp
+
+from tritonport.verify.child.shims.untyped import interp, tl
 
 Array = npt.NDArray[Any]
 
@@ -56,6 +57,15 @@ def _up(handle: Any) -> Any:
 
 def _down(handle: Any) -> Any:
     return interp.TensorHandle(from_fp32(handle.data), tl.bfloat16)
+
+
+def constants() -> None:
+    """`x + 1.0` with bf16 x asks for a bf16 constant, which the interpreter cannot make."""
+
+    def get_bf16(_self: Any, value: float) -> Any:
+        return _down(interp.TensorHandle(np.array([value], dtype=np.float32), tl.float32))
+
+    interp.InterpreterBuilder.get_bf16 = get_bf16
 
 
 def casts() -> None:
@@ -102,11 +112,17 @@ def _binary(stock: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compare(stock: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, lhs, rhs: stock(self, _up(lhs), _up(rhs))
+    def op(self: Any, lhs: Any, rhs: Any) -> Any:
+        return stock(self, _up(lhs), _up(rhs))
+
+    return op
 
 
 def _unary(stock: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, arg: _down(stock(self, _up(arg))) if _is_bf16(arg) else stock(self, arg)
+    def op(self: Any, arg: Any) -> Any:
+        return _down(stock(self, _up(arg))) if _is_bf16(arg) else stock(self, arg)
+
+    return op
 
 
 def contractions() -> None:
@@ -137,24 +153,27 @@ def contractions() -> None:
 
 
 def reductions() -> None:
-    """`tl.sum`, `tl.max`, `tl.cumsum` of bf16: from Triton 3.3 on they stay bf16, and the stock interpreter adds bit
-    patterns. Reduced in fp32 and rounded once."""
+    """`tl.sum`, `tl.max`, `tl.cumsum` of bf16: from Triton 3.3 on they stay bf16, and the stock interpreter
+    adds bit patterns. Reduced in fp32 and rounded once."""
     base = interp.ReduceOps.__mro__[1]
     stock = base.apply
 
     def apply(self: Any, operand: Any) -> Any:
-        if not isinstance(operand, tuple):
-            return apply(self, (operand,))[0]
-        narrow = [t.dtype == tl.bfloat16 for t in operand]
+        tensors = operand if isinstance(operand, tuple) else (operand,)
+        narrow = [t.dtype == tl.bfloat16 for t in tensors]
         if not any(narrow):
             return stock(self, operand)
-        wide = tuple(_convert(t, tl.float32) if n else t for t, n in zip(operand, narrow, strict=True))
-        result = stock(self, wide)
-        result = result if isinstance(result, tuple) else (result,)
-        back = [n and t.dtype == tl.float32 for t, n in zip(result, narrow, strict=False)]
-        return tuple(_convert(t, tl.bfloat16) if b else t for t, b in zip(result, back, strict=False))
+        wide = tuple(_convert(t, tl.float32) if n else t for t, n in zip(tensors, narrow, strict=True))
+        result = stock(self, wide if isinstance(operand, tuple) else wide[0])
+        if not isinstance(result, (tuple, list)):  # Triton 3.2 unpacks a single result
+            return _narrowed(result, narrow[0])
+        return tuple(_narrowed(t, n) for t, n in zip(result, narrow, strict=False))
 
     base.apply = apply
+
+
+def _narrowed(tensor: Any, narrow: bool) -> Any:
+    return _convert(tensor, tl.bfloat16) if narrow and tensor.dtype == tl.float32 else tensor
 
 
 def _convert(tensor: Any, dtype: Any) -> Any:
@@ -163,4 +182,4 @@ def _convert(tensor: Any, dtype: Any) -> Any:
     return tl.core.tensor(interp.TensorHandle(data, dtype), kind)
 
 
-SHIMS = (casts, arithmetic, contractions, reductions)
+SHIMS = (constants, casts, arithmetic, contractions, reductions)

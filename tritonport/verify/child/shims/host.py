@@ -1,4 +1,5 @@
-"""Host-side shims: a driver without a device, device contexts on CPU, and an autotuner that never measures."""
+"""Host-side shims: a driver without a device, device contexts on CPU, and an autotuner that never
+measures."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from typing import Any
 import torch
 
 SHARED_MEMORY = 232448
-"""Bytes of shared memory per block that the stub device reports: an H100's opt-in limit (CUDA C++ Programming Guide,
-table of compute capability 9.0). It decides which tiles upstream's host code takes."""
+"""Bytes of shared memory per block that the stub device reports: an H100's opt-in limit (CUDA C++ Programming
+Guide, table of compute capability 9.0). It decides which tiles upstream's host code takes."""
 
 MULTIPROCESSORS = 132
 """Multiprocessors that the stub device reports: an H100 SXM."""
@@ -21,7 +22,8 @@ _chosen: Pins = {}
 
 
 def pin_configs(pins: Mapping[str, Mapping[str, Any]]) -> None:
-    """Take these tile parameters for these kernels (by function name) from now on, where the tuner offers them."""
+    """Take these tile parameters for these kernels (by function name) from now on, where the tuner offers
+    them."""
     _pins.clear()
     _pins.update({name: dict(values) for name, values in pins.items()})
 
@@ -76,10 +78,12 @@ class _Driver:
 
 
 def stub_driver() -> None:
-    """Without a GPU, importing tuned kernels fails with "0 active drivers" (Triton 3.2: Autotuner.__init__ asks)."""
-    import triton
+    """Without a GPU, importing tuned kernels fails with "0 active drivers" (Triton 3.2: Autotuner.__init__
+    asks)."""
+    from triton.runtime import driver
 
-    triton.runtime.driver.set_active(_Driver())
+    stub: Any = _Driver()
+    driver.set_active(stub)
 
 
 class _NullDevice(contextlib.AbstractContextManager[None]):
@@ -91,7 +95,8 @@ class _NullDevice(contextlib.AbstractContextManager[None]):
 
 
 def device_contexts() -> None:
-    """Host code enters `torch.<backend>.device(index)`: torch.cpu has none and torch.cuda's fails on a CPU build.
+    """Host code enters `torch.<backend>.device(index)`: torch.cpu has none and torch.cuda's fails on a CPU
+    build.
 
     torch.cuda.device_count becomes 1, or libraries take an absent device for a small one and drop wide tiles.
     """
@@ -103,8 +108,9 @@ def device_contexts() -> None:
 
 
 def pinned_autotuner() -> None:
-    """There is nothing to measure and no driver to measure with. The tuner takes one configuration: the pinned one
-    where it is on offer, else the first that is left after pruning; both sides of a comparison so run the same."""
+    """There is nothing to measure and no driver to measure with. The tuner takes one configuration: the
+    pinned one where it is on offer, else the first that is left after pruning; both sides of a comparison so
+    run the same."""
     from triton.runtime.autotuner import Autotuner
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Language shims: places where the interpreter is stricter or looser than the compiler about plain Python values."""
+"""Language shims: places where the interpreter is stricter or looser than the compiler about plain Python
+values."""
 
 from __future__ import annotations
 
@@ -9,14 +10,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import triton.language as tl
-import triton.runtime.interpreter as interp
+
+from tritonport.verify.child.shims.untyped import interp, tl
 
 _LOOP_VARIABLE = "_tritonport_loop_variable"
 
 
 def index_of_one_element() -> None:
-    """NumPy 2.4 refuses int() of a one-element array, which Triton's `tensor.__index__` calls in every `range`."""
+    """NumPy 2.4 refuses int() of a one-element array, which Triton's `tensor.__index__` calls in every
+    `range`."""
     original = interp._patch_lang_tensor
 
     def to_int(self: Any) -> int:
@@ -42,8 +44,8 @@ def index_of_one_element() -> None:
 
 
 def loop_variables_are_tensors() -> None:
-    """The compiler makes the variable of `for i in range(n)` an int32 tensor, the interpreter leaves a Python int,
-    so that `i.to(tl.int64)` fails. Rebinds the variable at the top of each loop body."""
+    """The compiler makes the variable of `for i in range(n)` an int32 tensor, the interpreter leaves a Python
+    int, so that `i.to(tl.int64)` fails. Rebinds the variable at the top of each loop body."""
 
     class Transformer(interp.ASTTransformer):
         def visit_For(self, node: ast.For) -> ast.For:  # noqa: N802 - the name is ast's
@@ -78,8 +80,9 @@ def _rebind(name: str) -> ast.Assign:
 
 
 def captured_builtins() -> None:
-    """`exp = tl.exp` at module level keeps the unpatched builtin, which then asks for `@triton.jit`. The interpreter
-    patches attributes of triton.language only; here the names in the kernel's own module are patched with them."""
+    """`exp = tl.exp` at module level keeps the unpatched builtin, which then asks for `@triton.jit`. The
+    interpreter patches attributes of triton.language only; here the names in the kernel's own module are
+    patched with them."""
     original = interp._patch_lang
     found: dict[ModuleType, list[tuple[str, Any]]] = {}
 
@@ -105,7 +108,8 @@ def _builtins_in(module: ModuleType) -> list[tuple[str, Any]]:
 
 
 def unknown_launch_options() -> None:
-    """Triton 3.2 hands launch options that are no parameters of the kernel to the kernel, which refuses them."""
+    """Triton 3.2 hands launch options that are no parameters of the kernel to the kernel, which refuses
+    them."""
     if not hasattr(interp, "RESERVED_KWS"):
         return
     original = interp.GridExecutor.__call__
@@ -118,8 +122,8 @@ def unknown_launch_options() -> None:
 
 
 def libdevice() -> None:
-    """The functions of triton.language.extra.libdevice are `...` stubs that return None. NumPy's equivalents, in the
-    argument's own precision, for those that NumPy has."""
+    """The functions of triton.language.extra.libdevice are `...` stubs that return None. NumPy's equivalents,
+    in the argument's own precision, for those that NumPy has."""
     import importlib
 
     try:
@@ -131,6 +135,10 @@ def libdevice() -> None:
             member = getattr(module, alias, None)
             if member is not None and member.__module__ == module.__name__:
                 setattr(module, alias, _elementwise(function))
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
 
 
 _LIBM: dict[str, Any] = {
@@ -150,7 +158,7 @@ _LIBM: dict[str, Any] = {
         "trunc",
         "fmod",
     )
-} | {"rsqrt": lambda x: 1 / np.sqrt(x), "atan": np.arctan, "pow": np.power}
+} | {"rsqrt": _rsqrt, "atan": np.arctan, "pow": np.power}
 
 
 def _elementwise(function: Any) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import triton.language as tl
-import triton.runtime.interpreter as interp
+from tritonport.verify.child.shims.untyped import interp, tl
 
 
 def remember_builtins() -> None:

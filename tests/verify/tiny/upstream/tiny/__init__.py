@@ -1,0 +1,1 @@
+"""A package with one operator, for the tests of the interpreter tiers."""
