@@ -92,6 +92,7 @@ class Expressions:
         self.facts.values[node] = value
         self.facts.order[node] = self._ticks
         self.facts.loops[node] = state.loops
+        self.facts.tests[node] = state.tests
 
     def _name(self, node: cst.CSTNode, state: State) -> Value:
         assert isinstance(node, cst.Name)

@@ -47,6 +47,8 @@ class KernelFacts:
     loops: dict[cst.CSTNode, tuple[cst.CSTNode, ...]] = field(
         default_factory=dict[cst.CSTNode, tuple[cst.CSTNode, ...]]
     )
+    tests: dict[cst.CSTNode, dict[str, bool]] = field(default_factory=dict[cst.CSTNode, dict[str, bool]])
+    """Outcomes of constexpr tests that are known where a node is evaluated."""
     parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict[cst.CSTNode, cst.CSTNode])
     defs: dict[cst.Name, Def] = field(default_factory=dict[cst.Name, Def])
     calls: dict[cst.Call, str] = field(default_factory=dict[cst.Call, str])

@@ -198,7 +198,7 @@ def _bound(poly: Poly, *, upper: bool) -> Poly | None:
     for mono, factor in poly.terms:
         best = Poly.const(factor)
         for symbol in mono:
-            step = _extreme(symbol, upper=upper == (factor > 0))
+            step = _extreme(symbol, upper=upper == (factor > 0), alone=len(mono) == 1)
             if step is None:
                 return None
             best = best * step
@@ -206,11 +206,11 @@ def _bound(poly: Poly, *, upper: bool) -> Poly | None:
     return total
 
 
-def _extreme(symbol: Symbol, *, upper: bool) -> Poly | None:
+def _extreme(symbol: Symbol, *, upper: bool, alone: bool) -> Poly | None:
     """The symbol's own end of range; in a product each factor must be nonnegative for that to bound it."""
     if symbol.kind == "constexpr":
         return Poly.of(symbol)
-    if symbol.lo is None or not nonnegative(symbol.lo):
+    if not alone and (symbol.lo is None or not nonnegative(symbol.lo)):
         return None
     end = symbol.hi if upper else symbol.lo
     return None if end is None else _bound(end, upper=upper)

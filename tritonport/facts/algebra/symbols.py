@@ -103,7 +103,8 @@ def _quotient_end(left: Poly, right: Poly) -> Poly | None:
 def cdiv(left: Poly, right: Poly) -> Poly:
     if left.value is not None and right.value:
         return Poly.const(-(-left.value // right.value))
-    return _operation("cdiv", left, right, lo=ZERO if _is_size(left) else None)
+    size = _is_size(left)
+    return _operation("cdiv", left, right, lo=ZERO if size else None, hi=left if size else None)
 
 
 def minimum(left: Poly, right: Poly) -> Poly:

@@ -1,0 +1,63 @@
+"""The jit functions of a file with their index algebra, for the rules that read it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+import libcst as cst
+
+from tritonport.discover.functions import JIT, jit_meanings
+from tritonport.engine.context import FileContext, dotted_text
+from tritonport.facts.algebra import KernelFacts, analyse
+
+_BUILTINS = frozenset({"range", "min", "max", "abs", "float", "int"})
+_CACHE: WeakKeyDictionary[cst.FunctionDef, KernelFacts] = WeakKeyDictionary()
+
+
+def kernels(file: FileContext) -> Iterator[KernelFacts]:
+    """Facts of every jit function of the file that moves memory itself, in source order."""
+    for nodes in file.functions.values():
+        for node in nodes:
+            if _is_jit(file, node):
+                facts = _facts(file, node)
+                if facts.calls_of("load", "store"):
+                    yield facts
+
+
+def _is_jit(file: FileContext, node: cst.FunctionDef) -> bool:
+    targets = (d.decorator for d in node.decorators)
+    return any(
+        not JIT.isdisjoint(file.externals(t.func if isinstance(t, cst.Call) else t))
+        for t in targets
+    )
+
+
+def _facts(file: FileContext, node: cst.FunctionDef) -> KernelFacts:
+    if node not in _CACHE:
+        _CACHE[node] = analyse(node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr))
+    return _CACHE[node]
+
+
+def _dotted(file: FileContext, node: cst.BaseExpression) -> str | None:
+    text = dotted_text(node)
+    if text is None:
+        return None
+    names = file.externals(node)
+    return names[0] if names else text if text in _BUILTINS else None
+
+
+def _helper(file: FileContext, name: str) -> cst.FunctionDef | None:
+    """A helper's definition as upstream has it, where the name means exactly one jit function."""
+    analysis = file.analysis
+    expr = ast.Name(name, ast.Load())
+    keys = jit_meanings(analysis.index, analysis.functions, file.module.name, expr)
+    if len(keys) != 1:
+        return None
+    definition = analysis.functions[keys[0]].definition.node
+    bare = ast.FunctionDef(
+        name=definition.name, args=definition.args, body=definition.body, decorator_list=[], lineno=1
+    )
+    parsed = cst.parse_statement(ast.unparse(ast.fix_missing_locations(bare)))
+    return parsed if isinstance(parsed, cst.FunctionDef) else None
