@@ -9,12 +9,13 @@ import libcst as cst
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
+from tritonport.facts.algebra.facts import names_in
 from tritonport.facts.naming import fresh
 from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare
 from tritonport.passes.loop_bounds import narrow_loops
 from tritonport.passes.syntax import assign, bare, code_of, plus, wrapped
-from tritonport.passes.tile_split import Parts, Splitter, is_pointer, names_in, pointer_sum
+from tritonport.passes.tile_split import Parts, Splitter, is_pointer, pointer_sum
 from tritonport.record import RuleClass
 
 

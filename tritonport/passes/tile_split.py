@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from tritonport.facts.algebra import Def, KernelFacts, Poly, ops
+from tritonport.facts.algebra.accesses import mentions_lane
+from tritonport.facts.algebra.facts import names_in
 from tritonport.facts.algebra.poly import ZERO, upper_bound
 from tritonport.facts.algebra.values import Guarded, Num, Ptr, Value, alternatives
 from tritonport.passes.syntax import call, method, minus, plus, times, wrapped
@@ -63,7 +65,7 @@ class Splitter:
 
     def _all_narrow(self, node: cst.BaseExpression) -> bool:
         """Whether each name in an expression is narrow, given the loops that become so."""
-        reads = [name for name in _names(node) if name in self.facts.reads]
+        reads = [name for name in names_in(node) if name in self.facts.reads]
         return bool(reads) and "int64" not in _text(node) and all(self._narrow_name(name) for name in reads)
 
     def _narrow_name(self, name: cst.Name) -> bool:
@@ -92,13 +94,13 @@ class Splitter:
 
     def is_local(self, node: cst.BaseExpression) -> bool:
         """Whether a tile has no scalar part that needs to be taken out, and no rebased name in it."""
-        names = _names(node)
+        names = names_in(node)
         return not any(name.value in self.bases for name in names if name in self.facts.reads)
 
     def _name(self, node: cst.Name, number: Num) -> Parts:
         if node.value not in self.bases:
             return Parts(None, node)
-        scalar, _ = number.poly.split(lambda mono: not any(_on_lanes(s) for s in mono))
+        scalar, _ = number.poly.split(lambda mono: not any(mentions_lane(s) for s in mono))
         return Parts(cst.Name(self.bases[node.value]), node, scalar, node.value in self.narrow_bases)
 
     def _with_tile(self, inner: Parts, node: cst.BaseExpression, field: str) -> Parts:
@@ -219,32 +221,6 @@ def _added(terms: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
     for term in terms[1:]:
         total = plus(total, term)
     return total
-
-
-class _Names(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[cst.Name] = []
-
-    def visit_Name(self, node: cst.Name) -> None:
-        self.found.append(node)
-
-
-def _names(node: cst.CSTNode) -> list[cst.Name]:
-    collector = _Names()
-    node.visit(collector)
-    return collector.found
-
-
-def names_in(node: cst.CSTNode) -> list[cst.Name]:
-    """Every name node at or below a node."""
-    return _names(node)
-
-
-def _on_lanes(symbol: object) -> bool:
-    from tritonport.facts.algebra.accesses import mentions_lane
-
-    return mentions_lane(symbol)
 
 
 def _text(node: cst.CSTNode) -> str:

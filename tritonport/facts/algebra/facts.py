@@ -69,6 +69,20 @@ class KernelFacts:
         """The name nodes that may read this assignment, in evaluation order."""
         return sorted((n for n, ds in self.reads.items() if definition in ds), key=self.order.__getitem__)
 
+    def same_at(self, definition: Def, use: cst.CSTNode) -> bool:
+        """Whether an assigned expression has the same value at a later use: nothing in it is assigned in between."""
+        if definition.expr is None:
+            return False
+        start, end = self.order[definition.target], self.order[use]
+        entered = [loop for loop in self.loops[use] if loop not in self.loops[definition.target]]
+        for name in names_in(definition.expr):
+            for other in self.defs_of(name.value) if name in self.reads else ():
+                at = self.order.get(other.target, 0)
+                inside = any(loop in self.loops.get(other.target, ()) for loop in entered)
+                if inside or start < at < end:
+                    return False
+        return True
+
     def reassigned(self) -> tuple[str, ...]:
         """Parameters that the body assigns, in order of the signature."""
         params = [d.name for d in self.defs.values() if d.kind == "param"]
@@ -99,6 +113,22 @@ class KernelFacts:
             return None
         place = unknown.node if unknown.node is not None else node
         return f"{unknown.why}: {cst.Module(body=[]).code_for_node(place)}"
+
+
+class _Names(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[cst.Name] = []
+
+    def visit_Name(self, node: cst.Name) -> None:
+        self.found.append(node)
+
+
+def names_in(node: cst.CSTNode) -> list[cst.Name]:
+    """Every name node at or below a node."""
+    collector = _Names()
+    node.visit(collector)
+    return collector.found
 
 
 def _pointer(call: cst.Call) -> cst.BaseExpression:
