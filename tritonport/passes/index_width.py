@@ -14,7 +14,7 @@ from tritonport.facts.naming import fresh
 from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare
 from tritonport.passes.loop_bounds import narrow_loops
-from tritonport.passes.syntax import assign, bare, code_of, plus, wrapped
+from tritonport.passes.syntax import assign, bare, code_of, plus, replace, wrapped
 from tritonport.passes.tile_split import Parts, Splitter, is_pointer, pointer_sum
 from tritonport.record import RuleClass
 
@@ -27,17 +27,17 @@ class IndexWidth:
 
     def run(self, file: FileContext) -> RuleResult:
         result = RuleResult()
-        for facts in kernels(file):
-            rebase(facts, result)
+        for kernel in kernels(file):
+            rebase(kernel.facts, result, kernel.key)
         return result
 
 
-def rebase(facts: KernelFacts, result: RuleResult) -> None:
+def rebase(facts: KernelFacts, result: RuleResult, key: str) -> None:
     """All edits of one kernel."""
     plan = _Plan(facts)
     bounds = narrow_loops(facts, plan.splitter)
     plan.choose()
-    visitor = _Rewrite(plan, result)
+    visitor = _Rewrite(plan, result, key)
     for old, new in bounds.items():
         visitor.replace(old, new)
     facts.function.body.visit(visitor)
@@ -121,16 +121,16 @@ class _Plan:
 class _Rewrite(cst.CSTVisitor):
     """Walks a kernel's body from the outside in; what it rewrites, it does not enter."""
 
-    def __init__(self, plan: _Plan, result: RuleResult) -> None:
+    def __init__(self, plan: _Plan, result: RuleResult, key: str) -> None:
         super().__init__()
         self.plan = plan
         self.facts = plan.facts
         self.result = result
-        self.kernel = plan.facts.function.name.value
+        self.kernel = key
         self.compare = LocalCompare(plan.splitter)
 
     def replace(self, node: cst.CSTNode, new: cst.CSTNode) -> None:
-        self.result.rewrite(node, lambda _: new, kernel=self.kernel)
+        replace(self.result, node, new, self.kernel)
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
         if len(node.body) != 1 or not isinstance(node.body[0], cst.Assign):
@@ -150,7 +150,8 @@ class _Rewrite(cst.CSTVisitor):
         assert parts.tile is not None
         tile = small if parts.tile is small.value else small.with_changes(value=bare(parts.tile))
         second = node.with_changes(body=[tile], leading_lines=[])
-        self.result.rewrite(node, lambda _: cst.FlattenSentinel([first, second]), kernel=self.kernel)
+        lines = [first.deep_clone(), second.deep_clone()]
+        self.result.rewrite(node, lambda _: cst.FlattenSentinel(lines), kernel=self.kernel)
 
     def visit_Comparison(self, node: cst.Comparison) -> bool:
         new = self.compare.rewritten(node)
@@ -175,3 +176,6 @@ class _Rewrite(cst.CSTVisitor):
         if base is not None and node in self.facts.reads:
             self.replace(node, wrapped(plus(cst.Name(base), node)))
             self.result.not_applicable(node, f"`{code_of(node)}` is used as a whole index here", kernel=self.kernel)
+
+
+RULE = IndexWidth()

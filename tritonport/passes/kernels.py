@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -13,17 +13,24 @@ from tritonport.engine.context import FileContext, dotted_text
 from tritonport.facts.algebra import KernelFacts, analyse
 
 _BUILTINS = frozenset({"range", "min", "max", "abs", "float", "int"})
-_CACHE: WeakKeyDictionary[cst.FunctionDef, KernelFacts] = WeakKeyDictionary()
 
 
-def kernels(file: FileContext) -> Iterator[KernelFacts]:
-    """Facts of every jit function of the file that moves memory itself, in source order."""
-    for nodes in file.functions.values():
+@dataclass(frozen=True)
+class TileKernel:
+    """One jit function that moves memory. key: as discovery names it (`module:function`)."""
+
+    key: str
+    facts: KernelFacts
+
+
+def kernels(file: FileContext) -> Iterator[TileKernel]:
+    """Every jit function of the file that moves memory itself, in source order."""
+    for name, nodes in file.functions.items():
         for node in nodes:
             if _is_jit(file, node):
                 facts = _facts(file, node)
                 if facts.calls_of("load", "store"):
-                    yield facts
+                    yield TileKernel(f"{file.module.name}:{name}", facts)
 
 
 def _is_jit(file: FileContext, node: cst.FunctionDef) -> bool:
@@ -35,9 +42,7 @@ def _is_jit(file: FileContext, node: cst.FunctionDef) -> bool:
 
 
 def _facts(file: FileContext, node: cst.FunctionDef) -> KernelFacts:
-    if node not in _CACHE:
-        _CACHE[node] = analyse(node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr))
-    return _CACHE[node]
+    return analyse(node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr))
 
 
 def _dotted(file: FileContext, node: cst.BaseExpression) -> str | None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from tritonport.engine.rule import RuleResult
+
 _LOOSE = (cst.BinaryOperation, cst.Comparison, cst.BooleanOperation, cst.UnaryOperation, cst.IfExp, cst.Lambda)
 _COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
@@ -81,3 +83,8 @@ def statement(text: str) -> cst.BaseStatement:
 
 def assign(name: str, value: cst.BaseExpression) -> cst.Assign:
     return cst.Assign([cst.AssignTarget(cst.Name(name))], bare(value))
+
+
+def replace(result: RuleResult, old: cst.CSTNode, new: cst.CSTNode, kernel: str, *, counts: bool = True) -> None:
+    """Edits old into a copy of new: a rule may use one piece of syntax in several places, a tree must not."""
+    result.rewrite(old, lambda _: new.deep_clone(), kernel=kernel, counts=counts)

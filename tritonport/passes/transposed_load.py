@@ -11,7 +11,7 @@ from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.poly import ONE
 from tritonport.passes.flip import Asked, Flips
 from tritonport.passes.kernels import kernels
-from tritonport.passes.syntax import bare, call
+from tritonport.passes.syntax import bare, call, replace
 from tritonport.record import RuleClass
 
 
@@ -23,14 +23,13 @@ class TransposedLoad:
 
     def run(self, file: FileContext) -> RuleResult:
         result = RuleResult()
-        for facts in kernels(file):
-            transpose_tiles(facts, result)
+        for kernel in kernels(file):
+            transpose_tiles(kernel.facts, result, kernel.key)
         return result
 
 
-def transpose_tiles(facts: KernelFacts, result: RuleResult) -> None:
+def transpose_tiles(facts: KernelFacts, result: RuleResult, kernel: str) -> None:
     """All edits of one kernel."""
-    kernel = facts.function.name.value
     flips = Flips(facts)
     wanted: list[tuple[Access, Asked]] = []
     for access in accesses(facts):
@@ -49,13 +48,13 @@ def transpose_tiles(facts: KernelFacts, result: RuleResult) -> None:
             wanted.append((access, asked))
     dropped = flips.settle()
     for node, new in flips.definitions():
-        result.rewrite(node, lambda _, new=new: new, kernel=kernel, counts=False)
+        replace(result, node, new, kernel, counts=False)
     for access, asked in wanted:
         if asked in dropped:
             result.unresolved(access.node, "its address or mask is assigned again before this use", kernel=kernel)
             continue
         new = _loaded(flips, access, asked.test) if access.kind == "load" else _stored(flips, access)
-        result.rewrite(access.node, lambda _, new=new: new, kernel=kernel)
+        replace(result, access.node, new, kernel)
 
 
 def is_transposed(address: Address) -> bool:
@@ -101,3 +100,6 @@ def _stored(flips: Flips, access: Access) -> cst.Call:
         for old, new in zip(access.node.args, node.args, strict=True)
     ]
     return node.with_changes(args=args)
+
+
+RULE = TransposedLoad()

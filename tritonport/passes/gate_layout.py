@@ -1,0 +1,116 @@
+"""gate-layout: per-head vectors of [.., T, H] tensors are read and written head first, contiguously."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from tritonport.discover.launches import LaunchSite
+from tritonport.engine.context import FileContext
+from tritonport.engine.rule import RuleResult
+from tritonport.facts.algebra import KernelFacts, accesses
+from tritonport.facts.algebra.facts import names_in
+from tritonport.facts.naming import fresh
+from tritonport.passes.head_first import HeadFirst, Heads, Stopped, head_parameters
+from tritonport.passes.host_layout import HostLayout, LaunchStopped, Relaid
+from tritonport.passes.kernels import TileKernel, kernels
+from tritonport.passes.syntax import replace
+from tritonport.record import RuleClass
+
+
+class GateLayout:
+    """[.., T, H] tensors that a kernel walks one head at a time become [H, ..] around its launch."""
+
+    slug = "gate-layout"
+    rule_class: RuleClass = "exact"
+
+    def run(self, file: FileContext) -> RuleResult:
+        result = RuleResult()
+        host = HostLayout(file)
+        for kernel in kernels(file):
+            self._kernel(file, kernel, host, result)
+        host.add_edits(result)
+        return result
+
+    def _kernel(self, file: FileContext, found_in: TileKernel, host: HostLayout, result: RuleResult) -> None:
+        facts, kernel = found_in.facts, found_in.key
+        changed: list[_Changed] = []
+        for found in head_parameters(facts):
+            if isinstance(found, tuple):
+                result.unresolved(facts.function.name, f"`{found[0]}`: {found[1]}", kernel=kernel)
+                continue
+            try:
+                changed.append(change_parameter(facts, found))
+            except Stopped as why:
+                result.unresolved(facts.function.name, f"`{found.base}`: {why}", kernel=kernel)
+        if not changed:
+            return
+        try:
+            host.relay(launches(file, kernel), facts.function, [c.relaid for c in changed])
+        except LaunchStopped as why:
+            result.unresolved(facts.function.name, str(why), kernel=kernel)
+            return
+        for change in changed:
+            add_edits(change, result, kernel)
+        new = with_parameters(facts.function.params, changed, at_end=not host.keyword_only)
+        replace(result, facts.function.params, new, kernel, counts=False)
+
+
+@dataclass(frozen=True)
+class _Changed:
+    relaid: Relaid
+    edits: list[tuple[cst.CSTNode, cst.CSTNode]]
+
+
+def change_parameter(facts: KernelFacts, heads: Heads) -> _Changed:
+    """The edits inside the kernel for one parameter. Raises Stopped."""
+    taken = {name.value for name in names_in(facts.function)}
+    rows = fresh(f"{heads.base}_rows", taken)
+    found = [a for a in accesses(facts) if heads.base in a.bases]
+    optional = all(facts.tests.get(a.node) for a in found)
+    relaid = Relaid(heads.base, heads.heads, rows, heads.loaded, heads.stored, optional)
+    return _Changed(relaid, HeadFirst(facts, heads, rows).edits())
+
+
+def add_edits(changed: _Changed, result: RuleResult, kernel: str) -> None:
+    for i, (old, new) in enumerate(changed.edits):
+        replace(result, old, new, kernel, counts=i == 0)
+
+
+def launches(file: FileContext, key: str) -> list[LaunchSite]:
+    """Every launch of a kernel. Raises LaunchStopped where one cannot be edited from this file."""
+    if any(key in function.calls for function in file.analysis.functions.values()):
+        raise LaunchStopped("another kernel calls this one")
+    sites = [site for site in file.analysis.sites if key in site.kernels]
+    if not sites:
+        raise LaunchStopped("no launch of this kernel is known")
+    if any(site.module != file.module.name or len(site.kernels) != 1 for site in sites):
+        raise LaunchStopped("a launch in another file, or through a name that may be another kernel")
+    return sites
+
+
+def with_parameters(params: cst.Parameters, changed: list[_Changed], *, at_end: bool) -> cst.Parameters:
+    """The signature with the row counts: each after its tensor, or all at the end where launches are positional."""
+    new: list[cst.Param] = []
+    extra = {c.relaid.name: c.relaid.rows for c in changed}
+    for param in params.params:
+        new.append(param)
+        if not at_end and param.name.value in extra:
+            new.append(param.with_changes(name=cst.Name(extra[param.name.value])))
+    if at_end:
+        last = new[-1]
+        default = cst.Integer("0") if last.default is not None else None
+        separated = [p if isinstance(p.comma, cst.Comma) else p.with_changes(comma=_COMMA) for p in new]
+        new = [*separated, *(_plain(rows, default) for rows in extra.values())]
+    return params.with_changes(params=new)
+
+
+_COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+def _plain(name: str, default: cst.BaseExpression | None) -> cst.Param:
+    return cst.Param(cst.Name(name), default=default)
+
+
+RULE = GateLayout()

@@ -1,0 +1,245 @@
+"""The host's half of a layout change: head-first copies before a launch, results copied back after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from tritonport.discover.launches import LaunchSite
+from tritonport.engine.context import FileContext
+from tritonport.engine.rule import RuleResult
+from tritonport.facts.algebra.facts import names_in
+from tritonport.facts.naming import fresh
+from tritonport.passes.syntax import code_of
+
+_EMPTY = frozenset({"empty", "empty_like", "new_empty"})
+
+
+@dataclass(frozen=True)
+class Relaid:
+    """A kernel parameter that becomes head first. heads: the kernel's parameter with the head count.
+
+    rows: the new parameter with the number of rows. optional: whether the host may pass None.
+    """
+
+    name: str
+    heads: str
+    rows: str
+    loaded: bool
+    stored: bool
+    optional: bool
+
+
+class LaunchStopped(Exception):  # noqa: N818 - becomes an unresolved finding, never an error for users
+    """A launch that cannot be edited; the text says why."""
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """What one launch statement becomes."""
+
+    call: cst.Call
+    new_call: cst.Call
+    line: cst.SimpleStatementLine
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+class HostLayout:
+    """Collects the host edits of one file, one per launch statement."""
+
+    def __init__(self, file: FileContext) -> None:
+        self.file = file
+        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        _note_parents(file.tree, self.parents)
+        self.keyword_only = True
+        self._edits: list[_Edit] = []
+
+    def relay(self, sites: list[LaunchSite], function: cst.FunctionDef, changed: list[Relaid]) -> None:
+        """Plans the edits of every launch of a kernel. Raises LaunchStopped, with nothing planned."""
+        calls = [self.file.launch_call(site) for site in sites]
+        names = [p.name.value for p in function.params.params]
+        edits = [self._site(call, names, changed) for call in calls]
+        self.keyword_only = all(arg.keyword is not None for call in calls for arg in call.args)
+        self._edits += edits
+
+    def add_edits(self, result: RuleResult) -> None:
+        for edit in self._edits:
+            result.rewrite(edit.call, lambda _, new=edit.new_call: new.deep_clone(), counts=False)
+            result.rewrite(edit.line, lambda line, edit=edit: _surrounded(line, edit), counts=False)
+
+    def _site(self, call: cst.Call, names: list[str], changed: list[Relaid]) -> _Edit:
+        line, host = self._line(call), self._host(call)
+        passed = _passed(call, names)
+        taken = {n.value for n in names_in(host)}
+        before: list[str] = []
+        after: list[str] = []
+        values: dict[str, str] = {}
+        extra: list[tuple[str, str]] = []
+        for relaid in changed:
+            tensor, heads = passed.get(relaid.name), passed.get(relaid.heads)
+            if tensor is None or heads is None:
+                raise LaunchStopped(f"a launch that does not pass `{relaid.name}` and `{relaid.heads}` itself")
+            if code_of(tensor.value) == "None":
+                extra.append((relaid.rows, "0"))
+                continue
+            text = _Text(relaid, code_of(tensor.value), code_of(heads.value))
+            extra.append((relaid.rows, text.rows()))
+            if not relaid.stored:
+                values[relaid.name] = text.copy()
+                continue
+            if not isinstance(tensor.value, cst.Name):
+                raise LaunchStopped(f"an output that is not a plain name: {code_of(tensor.value)}")
+            held = fresh(f"{relaid.name}_hf", taken)
+            taken.add(held)
+            fresh_output = not relaid.loaded and self._uninitialised(host, tensor.value.value, line)
+            before.append(f"{held} = {text.empty() if fresh_output else text.copy()}")
+            after.append(text.back(held))
+            values[relaid.name] = held
+        new = _with_args(call, passed, values, extra)
+        return _Edit(call, new, line, tuple(before), tuple(after))
+
+    def _line(self, call: cst.Call) -> cst.SimpleStatementLine:
+        expr = self.parents.get(call)
+        line = self.parents.get(expr) if isinstance(expr, cst.Expr) else None
+        if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+            raise LaunchStopped("a launch that is not a statement of its own")
+        return line
+
+    def _host(self, node: cst.CSTNode) -> cst.FunctionDef:
+        at: cst.CSTNode | None = node
+        while at is not None and not isinstance(at, cst.FunctionDef):
+            at = self.parents.get(at)
+        if at is None:
+            raise LaunchStopped("a launch outside any function")
+        return at
+
+    def _uninitialised(self, host: cst.FunctionDef, name: str, launch: cst.SimpleStatementLine) -> bool:
+        """Whether a tensor was only allocated before the launch, so that it has nothing worth copying."""
+        found = _Allocations(name, launch)
+        host.body.visit(found)
+        return found.allocated and not found.touched
+
+
+@dataclass(frozen=True)
+class _Text:
+    """Source text around one tensor of a launch."""
+
+    relaid: Relaid
+    tensor: str
+    heads: str
+
+    def _maybe(self, text: str, otherwise: str) -> str:
+        return f"{otherwise} if {self.tensor} is None else {text}" if self.relaid.optional else text
+
+    def _operand(self) -> str:
+        return self.heads if self.heads.isidentifier() else f"({self.heads})"
+
+    def rows(self) -> str:
+        return self._maybe(f"{self.tensor}.numel() // {self._operand()}", "0")
+
+    def copy(self) -> str:
+        return self._maybe(f"{self.tensor}.view(-1, {self.heads}).t().contiguous()", "None")
+
+    def empty(self) -> str:
+        tensor, heads = self.tensor, self.heads
+        return self._maybe(f"{tensor}.new_empty({heads}, {tensor}.numel() // {self._operand()})", "None")
+
+    def back(self, held: str) -> str:
+        copy = f"{self.tensor}.view(-1, {self.heads}).copy_({held}.t())"
+        return f"if {self.tensor} is not None:\n    {copy}" if self.relaid.optional else copy
+
+
+class _Allocations(cst.CSTVisitor):
+    """What happens to one name in a function before a statement."""
+
+    def __init__(self, name: str, until: cst.CSTNode) -> None:
+        super().__init__()
+        self.name = name
+        self.until = until
+        self.done = False
+        self.allocated = False
+        self.touched = False
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        self.done |= node is self.until
+        if self.done:
+            return False
+        if isinstance(node, cst.Assign) and any(_is(t.target, self.name) for t in node.targets):
+            self.allocated = _only_allocates(node.value)
+            self.touched |= not self.allocated
+            return False
+        if isinstance(node, cst.Name) and node.value == self.name:
+            self.touched = True
+        return True
+
+
+def _is(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
+
+
+def _only_allocates(node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.IfExp):
+        return _only_allocates(node.body) and _only_allocates(node.orelse)
+    if _is(node, "None"):
+        return True
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _EMPTY
+
+
+def _passed(call: cst.Call, names: list[str]) -> dict[str, cst.Arg]:
+    """Arguments of a launch by parameter name. Raises LaunchStopped for `*args` and `**kwargs`."""
+    found: dict[str, cst.Arg] = {}
+    for i, arg in enumerate(call.args):
+        if arg.star:
+            raise LaunchStopped("a launch with unpacked arguments")
+        found[arg.keyword.value if arg.keyword is not None else names[i]] = arg
+    return found
+
+
+def _with_args(
+    call: cst.Call, passed: dict[str, cst.Arg], values: dict[str, str], extra: list[tuple[str, str]]
+) -> cst.Call:
+    """The launch with some arguments replaced, and keyword arguments after the tensors that they belong to."""
+    replaced = {id(passed[name]): cst.parse_expression(text) for name, text in values.items()}
+    args = [a.with_changes(value=replaced[id(a)]) if id(a) in replaced else a for a in call.args]
+    added = [_keyword(args, name, text) for name, text in extra]
+    last = args[-1]
+    if isinstance(last.comma, cst.Comma):
+        return call.with_changes(args=[*args[:-1], _like(args, last), *added[:-1], added[-1].with_changes(comma=last.comma)])
+    return call.with_changes(
+        args=[*args[:-1], last.with_changes(comma=_separator(args)), *added[:-1], added[-1].with_changes(comma=last.comma)]
+    )
+
+
+def _separator(args: list[cst.Arg]) -> cst.Comma:
+    """The comma that stands between the arguments of a call."""
+    first = args[0].comma
+    return first if isinstance(first, cst.Comma) and len(args) > 1 else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+def _like(args: list[cst.Arg], arg: cst.Arg) -> cst.Arg:
+    return arg.with_changes(comma=_separator(args))
+
+
+def _keyword(args: list[cst.Arg], name: str, text: str) -> cst.Arg:
+    equal = next((a.equal for a in args if a.keyword is not None), cst.MaybeSentinel.DEFAULT)
+    return cst.Arg(cst.parse_expression(text), keyword=cst.Name(name), equal=equal, comma=_separator(args))
+
+
+def _surrounded(line: cst.CSTNode, edit: _Edit) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
+    assert isinstance(line, cst.SimpleStatementLine)
+    if not edit.before and not edit.after:
+        return line
+    before = [cst.parse_statement(text) for text in edit.before]
+    after = [cst.parse_statement(text) for text in edit.after]
+    if before:
+        before[0] = before[0].with_changes(leading_lines=line.leading_lines)
+        line = line.with_changes(leading_lines=[])
+    return cst.FlattenSentinel([*before, line, *after])
+
+
+def _note_parents(node: cst.CSTNode, parents: dict[cst.CSTNode, cst.CSTNode]) -> None:
+    for child in node.children:
+        parents[child] = node
+        _note_parents(child, parents)
