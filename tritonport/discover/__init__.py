@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tritonport.discover.apart import apart_reason
@@ -28,9 +29,9 @@ class Analysis:
     reachable: frozenset[str]
 
 
-def analyse(tree: SourceTree) -> Analysis:
-    """Read an entry's closure and everything that the rules start from."""
-    closure = import_closure(tree)
+def analyse(tree: SourceTree, overlay: Mapping[str, str] | None = None) -> Analysis:
+    """Read an entry's closure and everything that the rules start from. overlay: see import_closure."""
+    closure = import_closure(tree, overlay)
     index = Index(closure.modules)
     functions = jit_functions(index)
     sites = launch_sites(index, functions)

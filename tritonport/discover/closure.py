@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tritonport.discover.model import Problem
-from tritonport.discover.parse import ParsedModule, parse_file
+from tritonport.discover.parse import ParsedModule, parse_file, parse_text
 from tritonport.sources.tree import SourceTree, is_hand_port
 
 
@@ -20,14 +20,14 @@ class Closure:
     problems: list[Problem] = field(default_factory=list[Problem])
 
 
-def module_file(tree: SourceTree, module: str) -> PurePosixPath | None:
+def module_file(tree: SourceTree, module: str, *, hand_ports: bool = False) -> PurePosixPath | None:
     """The file of a module of this tree, None when it lies outside the package, in a hand port or nowhere."""
     if tree.package is not None and module.split(".")[0] != tree.package:
         return None
     base = PurePosixPath(*module.split("."))
     for file in (base / "__init__.py", base.with_suffix(".py")):
         if (tree.root / file).is_file():
-            return None if is_hand_port(file) else file
+            return file if hand_ports or not is_hand_port(file) else None
     return None
 
 
@@ -51,19 +51,29 @@ def imported_modules(module: ParsedModule) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def import_closure(tree: SourceTree) -> Closure:
-    """Every module of the package that the entry's files import, directly or through others."""
+def _overlaid(overlay: Mapping[str, str], module: str) -> PurePosixPath | None:
+    path = PurePosixPath(*module.split(".")).with_suffix(".py")
+    return path if str(path) in overlay else None
+
+
+def import_closure(tree: SourceTree, overlay: Mapping[str, str] | None = None) -> Closure:
+    """Every module of the package that the entry's files import, directly or through others.
+
+    overlay: text by path that stands for a file, present on disk or not (what a run is about to write).
+    """
+    given = overlay or {}
     closure = Closure()
     todo = list(tree.entry_files())
     seen = set(todo)
     while todo:
-        parsed = parse_file(tree, todo.pop())
+        file = todo.pop()
+        parsed = parse_text(tree, file, given[str(file)]) if str(file) in given else parse_file(tree, file)
         if isinstance(parsed, Problem):
             closure.problems.append(parsed)
             continue
         closure.modules[parsed.name] = parsed
         for name in imported_modules(parsed):
-            file = module_file(tree, name) if name else None
+            file = (module_file(tree, name) or _overlaid(given, name)) if name else None
             if file is not None and file not in seen:
                 seen.add(file)
                 todo.append(file)

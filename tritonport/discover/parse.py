@@ -35,8 +35,7 @@ def decode(data: bytes) -> str:
 def parse_file(tree: SourceTree, file: PurePosixPath) -> ParsedModule | Problem:
     """Parse one file, or say in one line why that failed."""
     try:
-        text = decode((tree.root / file).read_bytes())
-        return ParsedModule(tree.module_name(file), file, text, ast.parse(text))
+        return parse_text(tree, file, decode((tree.root / file).read_bytes()))
     except UnicodeDecodeError as error:
         return Problem(file, None, f"not {error.encoding} text: byte {error.start} does not decode")
     except SyntaxError as error:
@@ -45,3 +44,8 @@ def parse_file(tree: SourceTree, file: PurePosixPath) -> ParsedModule | Problem:
         return Problem(file, None, f"cannot be parsed: {error}")
     except OSError as error:
         return Problem(file, None, f"cannot be read: {error.strerror}")
+
+
+def parse_text(tree: SourceTree, file: PurePosixPath, text: str) -> ParsedModule:
+    """The module that a text is, standing at a path of the tree. Raises SyntaxError."""
+    return ParsedModule(tree.module_name(file), file, text, ast.parse(text))

@@ -22,7 +22,9 @@ def _unit(meaning: Meaning) -> Iterator[str]:
         yield f"{meaning.module}:{(meaning.owner or meaning.node.name)}"
 
 
-class _Walk:
+class Walk:
+    """Follows the names that definitions mention."""
+
     def __init__(self, index: Index) -> None:
         self.index = index
         self.nodes: dict[str, list[Definition]] = {}
@@ -46,7 +48,7 @@ class _Walk:
 
 def reachable_units(index: Index, entry_modules: tuple[str, ...]) -> frozenset[str]:
     """Keys `module:name` of every top-level function and class reachable from the entry modules' code."""
-    walk = _Walk(index)
+    walk = Walk(index)
     todo: list[str] = []
     for module in entry_modules:
         if module in index.modules:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tritonport.discover import Analysis
-from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID, JitFunction, jit_meanings, reached
+from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID, JitFunction, reached
 from tritonport.facts.axes import Refusal
 
 WAITING = frozenset({"triton.language.atomic_cas", "triton.language.atomic_xchg"})
@@ -21,8 +21,10 @@ class IdUse:
     sizes: set[int] = field(default_factory=set[int])
 
 
-def axis_of(call: ast.Call) -> int | None:
+def axis_of(call: ast.AST) -> int | None:
     """The constant axis of a `program_id` or `num_programs` call, None where it is not a constant in 0..2."""
+    if not isinstance(call, ast.Call):
+        return None
     args = [*call.args, *(k.value for k in call.keywords if k.arg == "axis")]
     if len(args) == 1 and isinstance(args[0], ast.Constant) and args[0].value in (0, 1, 2):
         return int(args[0].value)
@@ -97,8 +99,3 @@ class IdUses:
                     if isinstance(item, ast.Call) and WAITING & set(self._analysis.index.externals(module, item.func)):
                         yield "its programs wait for one another (an atomic in a while loop)", item.lineno
 
-
-def calls_to_variants(analysis: Analysis, module: str, expr: ast.expr, wanted: frozenset[str]) -> str | None:
-    """The one function among `wanted` that a called expression stands for."""
-    found = [k for k in jit_meanings(analysis.index, analysis.functions, module, expr) if k in wanted]
-    return found[0] if len(found) == 1 else None

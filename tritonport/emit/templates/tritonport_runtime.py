@@ -1,0 +1,164 @@
+"""Run-time helpers of kernels that tritonport migrated. Self-contained; emitted beside the migrated modules.
+
+Licence: Apache-2.0 (tritonport). Nothing here is asked of a device when the module is imported.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+MAX_TASKS = 2**31 - 1
+"""Task numbers are 32-bit in the kernels."""
+
+
+class _NoTasks(Exception):
+    """Raised inside a grid function to leave a launch out."""
+
+
+@functools.cache
+def on_npu() -> bool:
+    """Whether an Ascend NPU is present and usable."""
+    npu = getattr(torch, "npu", None)
+    return npu is not None and bool(npu.is_available())
+
+
+def core_count(kind: str) -> int:
+    """Physical cores of the current device: `num_aicore` (with the cube unit) or `num_vectorcore`.
+
+    TRITONPORT_CORES forces a number, for tests. Off the NPU: multiprocessors of the GPU, else processors of the host.
+    """
+    forced = os.environ.get("TRITONPORT_CORES")
+    if forced is not None:
+        if not forced.isdecimal() or int(forced) < 1:
+            raise ValueError(f"TRITONPORT_CORES must be a positive integer, not {forced!r}")
+        return int(forced)
+    if on_npu():
+        return _device_cores(kind, "npu", getattr(torch, "npu").current_device())
+    if torch.cuda.is_available():
+        return _device_cores(kind, "cuda", torch.cuda.current_device())
+    return os.cpu_count() or 1
+
+
+@functools.cache
+def _device_cores(kind: str, device_type: str, index: int) -> int:
+    if device_type == "cuda":
+        return int(torch.cuda.get_device_properties(index).multi_processor_count)
+    from triton.runtime import driver
+
+    active: Any = driver.active
+    return int(active.utils.get_device_properties(index)[kind])
+
+
+class _Launcher:
+    """Stands for a kernel where it is launched: `launcher[grid](...)`."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        raise NotImplementedError
+
+
+class _OnCores(_Launcher):
+    """Starts at most one program per core and hands the kernel the sizes of its logical grid."""
+
+    def __init__(self, kernel: Any, kind: str, sizes: Mapping[str, int]) -> None:
+        super().__init__(kernel)
+        self.kind, self.sizes = kind, sizes
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        sizes = self.sizes
+        if not callable(grid) and not sizes:
+            sizes = {f"grid_{axis}": size for axis, size in enumerate(grid)}
+
+        def programs(meta: Any) -> tuple[int]:
+            tasks = math.prod(grid(meta) if callable(grid) else grid)
+            if tasks > MAX_TASKS:
+                raise ValueError(f"a grid of {tasks} programs; migrated kernels take at most {MAX_TASKS}")
+            return (min(tasks, core_count(self.kind)),)
+
+        return functools.partial(self.kernel[programs], **sizes)
+
+
+class _UnlessEmpty(_Launcher):
+    """Leaves a launch out when its grid has no program."""
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        if not callable(grid):
+            return self.kernel[grid] if math.prod(grid) else _nothing
+
+        def checked(meta: Any) -> Any:
+            sizes = grid(meta)
+            if not math.prod(sizes):
+                raise _NoTasks
+            return sizes
+
+        def launch(*args: Any, **options: Any) -> Any:
+            try:
+                return self.kernel[checked](*args, **options)
+            except _NoTasks:
+                return None
+
+        return launch
+
+
+def _nothing(*_args: Any, **_options: Any) -> None:
+    return None
+
+
+def on_cube_cores(kernel: Any, **sizes: int) -> Any:
+    """For kernels with `tl.dot`: one program per AI core at the most."""
+    return _OnCores(kernel, "num_aicore", sizes)
+
+
+def on_vector_cores(kernel: Any, **sizes: int) -> Any:
+    """For kernels without `tl.dot`: one program per vector core at the most."""
+    return _OnCores(kernel, "num_vectorcore", sizes)
+
+
+def on_cores(kernel: Any, vector: tuple[Any, ...], **sizes: int) -> Any:
+    """For a name that may stand for several kernels: vector cores for those listed, AI cores for the others."""
+    is_vector = any(kernel is item for item in vector)
+    return _OnCores(kernel, "num_vectorcore" if is_vector else "num_aicore", sizes)
+
+
+def unless_empty(kernel: Any) -> Any:
+    """Leaves launches without any program out; the device aborts on an empty grid."""
+    return _UnlessEmpty(kernel)
+
+
+def gpu_only(**options: Any) -> dict[str, Any]:
+    """Launch options that mean nothing on the NPU (num_warps and the like); elsewhere they stay as upstream has them."""
+    return {} if on_npu() else options
+
+
+def device_name(name: str) -> str:
+    """`cuda` and `cuda:1` as `npu` and `npu:1` on an NPU; any other name, and every name elsewhere, as it is."""
+    kind, colon, index = name.partition(":")
+    return f"npu{colon}{index}" if kind == "cuda" and on_npu() else name
+
+
+def accelerator() -> Any:
+    """`torch.npu` on an NPU, else `torch.cuda`."""
+    return getattr(torch, "npu") if on_npu() else torch.cuda
+
+
+def is_accelerated(tensor: torch.Tensor) -> bool:
+    """Whether a tensor lies on the NPU, or on a CUDA device where there is no NPU."""
+    return tensor.device.type == ("npu" if on_npu() else "cuda")
+
+
+def processor_count() -> int:
+    """What a grid sized by the GPU's multiprocessors is sized by here: the vector cores of the device."""
+    return core_count("num_vectorcore")
+
+
+def off_npu(decorator: Any) -> Any:
+    """A decorator that is applied everywhere but on the NPU."""
+    return (lambda function: function) if on_npu() else decorator

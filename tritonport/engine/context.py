@@ -1,0 +1,166 @@
+"""What a rule sees of one file: its tree, the facts of the whole closure, and small readers over LibCST nodes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from tritonport.discover import Analysis
+from tritonport.discover.functions import JitFunction
+from tritonport.discover.launches import LaunchSite
+from tritonport.discover.parse import ParsedModule
+from tritonport.engine.linemap import Origin
+from tritonport.facts.programs import ProgramPlan, Programs
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose. runtime_module: import name of the emitted run-time helpers."""
+
+    target: str = "a2"
+    profile: str = "baseline"
+    schedule: str = "contiguous"
+    runtime_module: str = "tritonport_runtime"
+
+
+@dataclass(frozen=True)
+class JitNode:
+    """A jit function of the file: its definition in this tree, and the facts about it."""
+
+    node: cst.FunctionDef
+    function: JitFunction
+
+
+@dataclass(frozen=True)
+class FileContext:
+    """One file in its present state. Facts from discovery speak of upstream's text, nodes of this tree."""
+
+    module: ParsedModule
+    tree: cst.Module
+    analysis: Analysis
+    programs: Programs
+    settings: Settings
+    origins: tuple[Origin, ...] = ()
+    _dotted: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def file(self) -> str:
+        return str(self.module.file)
+
+    def externals(self, node: cst.BaseExpression) -> tuple[str, ...]:
+        """Dotted names outside the package that a name or attribute chain stands for (`triton.language.load`)."""
+        text = dotted_text(node)
+        if text is None:
+            return ()
+        if text not in self._dotted:
+            expr = ast.parse(text, mode="eval").body
+            self._dotted[text] = self.analysis.index.externals(self.module.name, expr)
+        return self._dotted[text]
+
+    def is_call_of(self, node: cst.CSTNode, *dotted: str) -> bool:
+        return isinstance(node, cst.Call) and bool(set(dotted) & set(self.externals(node.func)))
+
+    @cached_property
+    def functions(self) -> dict[str, tuple[cst.FunctionDef, ...]]:
+        """Functions outside other functions by qualified name (`name`, `Class.name`)."""
+        found: dict[str, list[cst.FunctionDef]] = {}
+        for name, node in _definitions(self.tree.body, ""):
+            found.setdefault(name, []).append(node)
+        return {name: tuple(nodes) for name, nodes in found.items()}
+
+    def jit(self, key: str) -> JitNode | None:
+        """A jit function of this file by key, where it is defined exactly once."""
+        function = self.analysis.functions.get(key)
+        if function is None or function.definition.module != self.module.name:
+            return None
+        nodes = self.functions.get(function.definition.qualname, ())
+        return JitNode(nodes[0], function) if len(nodes) == 1 else None
+
+    def planned(self) -> Iterator[tuple[ProgramPlan, JitNode]]:
+        """Kernels of this file that become persistent, in source order."""
+        for key, plan in self.programs.plans.items():
+            jit = self.jit(key)
+            if jit is not None:
+                yield plan, jit
+
+    @property
+    def sites(self) -> tuple[LaunchSite, ...]:
+        """Launch sites of this file, in upstream's order."""
+        return tuple(s for s in self.analysis.sites if s.module == self.module.name)
+
+    @cached_property
+    def subscript_calls(self) -> tuple[cst.Call, ...]:
+        """Every `x[...](...)` of the tree in source order: the n-th is that of LaunchSite.ordinal n."""
+        collector = _SubscriptCalls()
+        self.tree.visit(collector)
+        return tuple(collector.found)
+
+    def launch_call(self, site: LaunchSite) -> cst.Call:
+        return self.subscript_calls[site.ordinal]
+
+    @cached_property
+    def _lines(self) -> dict[cst.CSTNode, int]:
+        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
+        return {node: position.start.line for node, position in wrapper.resolve(PositionProvider).items()}
+
+    def upstream_line(self, node: cst.CSTNode) -> int:
+        """Upstream's line of a node; costs a position pass, so only for what is reported."""
+        line = self._lines.get(node, 1)
+        origin = self.origins[line - 1] if line <= len(self.origins) else None
+        return origin.line if origin is not None and origin.line is not None else line
+
+
+class _SubscriptCalls(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[cst.Call] = []
+
+    def visit_Call(self, node: cst.Call) -> None:
+        if isinstance(node.func, cst.Subscript):
+            self.found.append(node)
+
+
+def _definitions(body: object, prefix: str) -> Iterator[tuple[str, cst.FunctionDef]]:
+    """Function definitions in a block, inside if/try/with and classes too, not inside functions."""
+    if not isinstance(body, list | tuple):
+        return
+    for node in body:  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(node, cst.FunctionDef):
+            yield prefix + node.name.value, node
+        elif isinstance(node, cst.ClassDef):
+            yield from _definitions(node.body.body, f"{node.name.value}.")
+        elif isinstance(node, cst.If | cst.Else | cst.Try | cst.With | cst.Finally):
+            yield from _blocks(node, prefix)
+
+
+def _blocks(node: cst.If | cst.Else | cst.Try | cst.With | cst.Finally, prefix: str) -> Iterator[tuple[str, cst.FunctionDef]]:
+    yield from _definitions(node.body.body, prefix)
+    orelse = getattr(node, "orelse", None)
+    if isinstance(orelse, cst.If | cst.Else):
+        yield from _blocks(orelse, prefix)
+    if isinstance(node, cst.Try):
+        for handler in node.handlers:
+            yield from _definitions(handler.body.body, prefix)
+        if node.finalbody is not None:
+            yield from _blocks(node.finalbody, prefix)
+
+
+def dotted_text(node: cst.BaseExpression) -> str | None:
+    """`a.b.c` of a name or attribute chain, None for anything else."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    return ".".join([node.value, *reversed(parts)])
+
+
+def code_of(node: cst.CSTNode) -> str:
+    """Source text of a node."""
+    return cst.Module(body=[]).code_for_node(node)

@@ -1,0 +1,68 @@
+"""Runs the active rules over one file, one after the other, and keeps account of what they did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from tritonport.discover import Analysis
+from tritonport.discover.parse import ParsedModule
+from tritonport.engine.apply import apply_edits
+from tritonport.engine.context import FileContext, Settings
+from tritonport.engine.gates import check_output
+from tritonport.engine.linemap import Origin, advance, identity
+from tritonport.engine.rule import Rule, RuleResult
+from tritonport.facts.programs import Programs
+from tritonport.record import Unresolved
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What became of one file.
+
+    text: the output, equal to upstream's where no rule fired. origins: one per output line.
+    counts: (kernel or None, slug) -> rewrites. unresolved: (kernel or None, item). tree: the re-parsed output.
+    """
+
+    module: str
+    text: str
+    origins: tuple[Origin, ...]
+    counts: dict[tuple[str | None, str], int]
+    unresolved: tuple[tuple[str | None, Unresolved], ...]
+    changed: bool
+
+
+def run_file(
+    module: ParsedModule, analysis: Analysis, programs: Programs, settings: Settings, rules: Sequence[Rule]
+) -> FileResult:
+    """Apply every rule in order. Raises GateError or DroppedEdit when a rule broke the file."""
+    tree = cst.parse_module(module.text)
+    text, origins = module.text, identity(module.text)
+    counts: Counter[tuple[str | None, str]] = Counter()
+    unresolved: list[tuple[str | None, Unresolved]] = []
+    for rule in rules:
+        file = FileContext(module, tree, analysis, programs, settings, origins)
+        result = rule.run(file)
+        unresolved += [(f.kernel, _located(file, rule, f.node, f.why)) for f in result.findings if f.applicable]
+        if not result.edits:
+            continue
+        counts.update(_counted(rule, result))
+        tree = apply_edits(tree, result.edits)
+        after = tree.code
+        origins = advance(origins, text, after, rule.slug)
+        text = after
+    changed = text != module.text
+    if changed:
+        check_output(str(module.file), module.text, tree)
+    return FileResult(module.name, text, origins, dict(counts), tuple(unresolved), changed)
+
+
+def _counted(rule: Rule, result: RuleResult) -> Counter[tuple[str | None, str]]:
+    return Counter((edit.kernel, rule.slug) for edit in result.edits if edit.counts)
+
+
+def _located(file: FileContext, rule: Rule, node: cst.CSTNode, why: str) -> Unresolved:
+    return Unresolved(rule.slug, file.file, file.upstream_line(node), why)

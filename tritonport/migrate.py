@@ -1,0 +1,298 @@
+"""The main job: sources in, a proved output folder and a record out."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from tritonport import __version__
+from tritonport.discover import Analysis, analyse
+from tritonport.discover.model import Kernel
+from tritonport.discover.parse import ParsedModule
+from tritonport.emit.lock import LOCK, lock_text, rules_digest
+from tritonport.emit.tree import check_out, runtime_module, runtime_path, runtime_text, staged, write_files
+from tritonport.engine.context import Settings
+from tritonport.engine.gates import GateError
+from tritonport.engine.linemap import Origin
+from tritonport.engine.pipeline import FileResult, run_file
+from tritonport.engine.residual import residues
+from tritonport.engine.rule import Rule
+from tritonport.errors import ExitCode, UserError
+from tritonport.facts.programs import Programs, plan_programs
+from tritonport.header import with_header
+from tritonport.passes import all_rules
+from tritonport.profiles import load_profile
+from tritonport.record import TIERS, KernelRecord, Outcome, RuleUse, RunRecord, TierResult, Unresolved
+from tritonport.sources.tree import SourceTree, digest_files
+
+Progress = Callable[[str, int, int], None]
+ORDER = ("early-return", "grid-collapse", "empty-work", "launch-options", "host-device")
+"""The order in which the rules of the program run; rules on tiles come after."""
+
+
+@dataclass(frozen=True)
+class MigrateOptions:
+    """target, profile: names in rules/. schedule: contiguous or interleaved. rules: slugs, None for the profile's."""
+
+    target: str = "a2"
+    profile: str = "baseline"
+    schedule: str = "contiguous"
+    jobs: int = 1
+    rules: tuple[str, ...] | None = None
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class MigrateResult:
+    """record: what run.json says. origins: per output file, the upstream line and rules of every line."""
+
+    record: RunRecord
+    out: Path
+    exit_code: ExitCode
+    origins: Mapping[str, tuple[Origin, ...]]
+
+
+def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress: Progress) -> MigrateResult:
+    """Migrate everything that the entry reaches into OUT, replacing OUT as a whole or not at all."""
+    started = time.monotonic()
+    check_out(out, tree)
+    analysis = _analysed(tree)
+    rules = active_rules(options)
+    programs = plan_programs(analysis)
+    settings = Settings(options.target, options.profile, options.schedule, runtime_module(tree))
+    results = run_files(analysis, programs, settings, rules, options.jobs, progress)
+    record = _record(analysis, programs, results, rules, options)
+    changed = {name: result for name, result in results.items() if result.changed}
+    texts, origins = _outputs(tree, analysis, changed)
+    _check_second_run(tree, texts, settings, rules)
+    record = replace(record, seconds=time.monotonic() - started)
+    write_output(out, tree, record, options, texts, analysis)
+    return MigrateResult(record, out, exit_code(record), origins)
+
+
+def active_rules(options: MigrateOptions) -> tuple[Rule, ...]:
+    """The profile's rules that exist, program rules first. Raises UserError for an unknown slug."""
+    known = all_rules()
+    slugs = options.rules if options.rules is not None else load_profile(options.profile).rules
+    for slug in slugs:
+        if slug not in known:
+            raise UserError(f"unknown rule {slug!r}", f"known rules: {', '.join(sorted(known))}")
+    ordered = [s for s in ORDER if s in slugs] + [s for s in slugs if s not in ORDER]
+    return tuple(known[slug] for slug in ordered)
+
+
+def _analysed(tree: SourceTree) -> Analysis:
+    analysis = analyse(tree)
+    for problem in analysis.discovery.problems:
+        raise UserError(problem.message, "mend it, or leave it out of the entry", str(problem.file), problem.line)
+    if not analysis.discovery.kernels:
+        raise UserError("no Triton kernel is reachable from the entry", "name a folder or file with kernels", str(tree.entry))
+    return analysis
+
+
+def run_files(
+    analysis: Analysis,
+    programs: Programs,
+    settings: Settings,
+    rules: Sequence[Rule],
+    jobs: int,
+    progress: Progress,
+) -> dict[str, FileResult]:
+    """Run the rules over every module that may change; the others are left out."""
+    modules = [m for m in analysis.index.modules.values() if _concerned(m, analysis, programs)]
+    results: dict[str, FileResult] = {}
+    if jobs > 1 and len(modules) > 1:
+        with ProcessPoolExecutor(
+            min(jobs, len(modules)), initializer=_start_worker, initargs=(analysis.discovery.tree, settings, [r.slug for r in rules])
+        ) as pool:
+            # Long files first, so that no worker is left with one at the end.
+            names = sorted((m.name for m in modules), key=lambda n: -len(analysis.index.modules[n].text))
+            for done, result in enumerate(pool.map(_work, names), 1):
+                results[result.module] = result
+                progress("rules", done, len(modules))
+    else:
+        for done, module in enumerate(modules, 1):
+            results[module.name] = run_file(module, analysis, programs, settings, rules)
+            progress("rules", done, len(modules))
+    return dict(sorted(results.items()))
+
+
+def _concerned(module: ParsedModule, analysis: Analysis, programs: Programs) -> bool:
+    """Modules with a planned kernel, a helper variant, a launch of one, or a function on the way to one."""
+    keys = {*programs.plans, *programs.helpers}
+    if any(key.partition(":")[0] == module.name for key in keys):
+        return True
+    if any(s.module == module.name and set(s.kernels) & set(programs.plans) for s in analysis.sites):
+        return True
+    return any(unit.partition(":")[0] == module.name for unit in analysis.reachable) and _decorated(module)
+
+
+def _decorated(module: ParsedModule) -> bool:
+    return any(getattr(node, "decorator_list", ()) for node in module.tree.body)
+
+
+_WORKER: dict[str, object] = {}
+
+
+def _start_worker(tree: SourceTree, settings: Settings, slugs: list[str]) -> None:
+    """Each worker reads the closure for itself: cheaper than sending syntax trees."""
+    analysis = analyse(tree)
+    _WORKER["state"] = (analysis, plan_programs(analysis), settings, [all_rules()[s] for s in slugs])
+
+
+def _work(name: str) -> FileResult:
+    analysis, programs, settings, rules = _WORKER["state"]  # type: ignore[misc]
+    return run_file(analysis.index.modules[name], analysis, programs, settings, rules)
+
+
+def _outputs(
+    tree: SourceTree, analysis: Analysis, changed: Mapping[str, FileResult]
+) -> tuple[dict[str, str], dict[str, tuple[Origin, ...]]]:
+    texts: dict[str, str] = {}
+    origins: dict[str, tuple[Origin, ...]] = {}
+    for name, result in changed.items():
+        module = analysis.index.modules[name]
+        path = str(module.file)
+        texts[path], added = with_header(result.text, tree, module)
+        origins[path] = tuple([*result.origins[: added.at], *[Origin(None)] * added.lines, *result.origins[added.at :]])
+    return texts, origins
+
+
+def _check_second_run(tree: SourceTree, texts: Mapping[str, str], settings: Settings, rules: Sequence[Rule]) -> None:
+    """Migrating the output again must change nothing."""
+    analysis = analyse(tree, overlay={**texts, runtime_path(tree): runtime_text()})
+    programs = plan_programs(analysis)
+    if programs.plans:
+        raise GateError(f"a second run would rewrite {', '.join(sorted(programs.plans))}")
+    for module in analysis.index.modules.values():
+        if str(module.file) in texts and _concerned(module, analysis, programs):
+            again = run_file(module, analysis, programs, settings, rules)
+            if again.changed:
+                raise GateError(f"a second run would change {module.file}")
+
+
+def _record(
+    analysis: Analysis,
+    programs: Programs,
+    results: Mapping[str, FileResult],
+    rules: Sequence[Rule],
+    options: MigrateOptions,
+) -> RunRecord:
+    tree = analysis.discovery.tree
+    classes = {rule.slug: rule.rule_class for rule in rules}
+    counts: Counter[tuple[str | None, str]] = Counter()
+    unresolved: dict[str, list[Unresolved]] = {}
+    for result in results.values():
+        counts.update(result.counts)
+        for kernel, item in result.unresolved:
+            unresolved.setdefault(kernel or "", []).append(item)
+    _scan(analysis, programs, results, rules, unresolved)
+    kernels = tuple(
+        _kernel_record(analysis, programs, kernel, counts, classes, unresolved)
+        for kernel in analysis.discovery.kernels
+        if kernel.reachable
+    )
+    return RunRecord(
+        tool={"version": __version__, "rules_digest": rules_digest()},
+        source={
+            "distribution": tree.distribution,
+            "version": tree.version,
+            "entry": str(tree.entry),
+            "digest": digest_files(tree.root, analysis.discovery.files),
+        },
+        target=options.target,
+        profile=options.profile,
+        kernels=kernels,
+        seconds=0.0,
+    )
+
+
+def _scan(
+    analysis: Analysis,
+    programs: Programs,
+    results: Mapping[str, FileResult],
+    rules: Sequence[Rule],
+    unresolved: dict[str, list[Unresolved]],
+) -> None:
+    """The residual scan: what may not remain, attributed to the kernel it belongs to."""
+    slugs = frozenset(rule.slug for rule in rules)
+    for name, result in results.items():
+        kernels = {k.partition(":")[2].rpartition(".")[2]: k for k in programs.plans if k.partition(":")[0] == name}
+        file = str(analysis.index.modules[name].file)
+        for residue in residues(result.text, frozenset(kernels), slugs):
+            origin = result.origins[min(residue.line, len(result.origins)) - 1]
+            item = Unresolved(residue.slug, file, origin.line or residue.line, f"left in the output: {residue.why}")
+            unresolved.setdefault(kernels.get(residue.function, ""), []).append(item)
+
+
+def _kernel_record(
+    analysis: Analysis,
+    programs: Programs,
+    kernel: Kernel,
+    counts: Counter[tuple[str | None, str]],
+    classes: Mapping[str, str],
+    unresolved: Mapping[str, list[Unresolved]],
+) -> KernelRecord:
+    launches = analysis.discovery.launches_of(kernel)
+    plan = programs.plans.get(kernel.name)
+    items = [*unresolved.get(kernel.name, [])]
+    outcome: Outcome = "needs-review" if items else "converted"
+    notes: tuple[str, ...] = ()
+    refusal = programs.refused.get(kernel.name)
+    if refusal is not None:
+        items.append(Unresolved("grid-collapse", refusal.file, refusal.line, refusal.why))
+        outcome = "not-converted"
+    if kernel.name in programs.persistent:
+        notes = ("already persistent: an earlier run made it",)
+    tiers: dict[str, TierResult] = dict.fromkeys(TIERS, "not-run")
+    tiers["parse"] = "pass"
+    return KernelRecord(
+        name=kernel.name,
+        file=str(kernel.file),
+        line=kernel.line,
+        outcome=outcome,
+        rules=tuple(
+            RuleUse(slug, classes[slug], count)  # type: ignore[arg-type]
+            for (name, slug), count in sorted(counts.items(), key=lambda item: item[0][1])
+            if name == kernel.name
+        ),
+        unresolved=tuple(sorted(items, key=lambda i: (i.file, i.line, i.slug))),
+        grid_before=launches[0].grid.text if launches else None,
+        grid_after=f"(min({_tasks(launches[0].grid.axes)}, {plan.cores} cores),)" if plan and launches else None,
+        tiers=tiers,
+        reachable=kernel.reachable,
+        apart=kernel.apart,
+        notes=notes,
+    )
+
+
+def _tasks(axes: tuple[str, ...]) -> str:
+    return " * ".join(f"({axis})" if len(axes) > 1 and not axis.isidentifier() else axis for axis in axes)
+
+
+def exit_code(record: RunRecord) -> ExitCode:
+    """1 when a kernel that counts is not converted or needs review."""
+    counted = [k for k in record.kernels if k.reachable and k.apart is None]
+    return ExitCode.FINDINGS if any(k.outcome != "converted" for k in counted) else ExitCode.OK
+
+
+def write_output(
+    out: Path,
+    tree: SourceTree,
+    record: RunRecord,
+    options: MigrateOptions,
+    texts: Mapping[str, str],
+    analysis: Analysis,
+) -> None:
+    files = {**texts, runtime_path(tree): runtime_text()}
+    modules = {tree.module_name(PurePosixPath(path)): path for path in files}
+    before = {path: (tree.root / path).read_bytes() for path in texts}
+    settings = {"target": options.target, "profile": options.profile, "schedule": options.schedule, "rules": options.rules}
+    with staged(out) as stage:
+        write_files(stage, tree, files, modules)
+        pairs = {path: (before.get(path, b""), text.encode()) for path, text in files.items()}
+        (stage / LOCK).write_text(lock_text(record, settings, pairs), encoding="utf-8")

@@ -1,0 +1,209 @@
+"""Host code that names CUDA, or that would route around the migrated kernel, for a host with an NPU."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+import libcst.matchers as m
+
+from tritonport.discover.functions import JIT
+from tritonport.discover.index import Definition
+from tritonport.engine.context import FileContext
+from tritonport.engine.rule import RuleResult
+from tritonport.facts.dispatch import Dispatchers
+from tritonport.passes._build import call, import_from_runtime
+from tritonport.record import RuleClass
+
+DEVICE_KEYWORDS = frozenset({"device", "device_type"})
+DEVICE_CALLS = frozenset({"torch.device", "torch.autocast", "torch.amp.autocast"})
+
+
+class HostDevice:
+    """Device strings, torch.cuda, device asserts, torch.compile and dispatch decorators of files with migrated launches."""
+
+    slug = "host-device"
+    rule_class: RuleClass = "exact"
+
+    def run(self, file: FileContext) -> RuleResult:
+        result = RuleResult()
+        self._dispatch(file, result)
+        if any(set(site.kernels) & set(file.programs.plans) for site in file.sites):
+            visitor = _Device(file, result)
+            file.tree.visit(visitor)
+            import_from_runtime(file, result, visitor.helpers)
+        return result
+
+    def _dispatch(self, file: FileContext, result: RuleResult) -> None:
+        units = frozenset(
+            f"{s.module}:{s.unit}" for s in file.analysis.sites if set(s.kernels) & set(file.programs.plans)
+        )
+        dispatchers = Dispatchers(file.analysis)
+        gone: dict[str, int] = {}
+        for definition in file.analysis.index.definitions:
+            if definition.module != file.module.name or isinstance(definition.node, ast.ClassDef):
+                continue
+            if definition.key not in file.analysis.reachable:
+                continue
+            nodes = file.functions.get(definition.qualname, ())
+            found = dispatchers.on(definition) if len(nodes) == 1 else ()
+            if not found or len(nodes[0].decorators) != len(definition.node.decorator_list):
+                continue
+            if not dispatchers.leads_to(definition, units):
+                result.not_applicable(nodes[0], "routes calls, but leads to no migrated kernel")
+                continue
+            result.rewrite(nodes[0], lambda node, found=found: _without(node, found), kernel=_kernel(file, definition))
+            for index in found:
+                name = ast.unparse(definition.node.decorator_list[index]).split("(")[0].split(".")[0]
+                gone[name] = gone.get(name, 0) + 1
+        _drop_imports(file, result, gone)
+
+
+def _kernel(file: FileContext, definition: Definition) -> str | None:
+    """The migrated kernel that a function launches itself; None where it only calls functions that do."""
+    return next(
+        (k for s in file.sites if s.unit == definition.node.name for k in s.kernels if k in file.programs.plans), None
+    )
+
+
+def _without(updated: cst.CSTNode, positions: tuple[int, ...]) -> cst.FunctionDef:
+    node = cst.ensure_type(updated, cst.FunctionDef)
+    kept: list[cst.Decorator] = []
+    comments: list[cst.EmptyLine] = []
+    for index, decorator in enumerate(node.decorators):
+        if index in positions:
+            comments += [line for line in decorator.leading_lines if line.comment is not None]
+            trailing = decorator.trailing_whitespace.comment
+            comments += [cst.EmptyLine(comment=trailing)] if trailing is not None else []
+        else:
+            kept.append(decorator)
+    return node.with_changes(decorators=kept, leading_lines=[*node.leading_lines, *comments])
+
+
+def _drop_imports(file: FileContext, result: RuleResult, gone: dict[str, int]) -> None:
+    """Imports that nothing uses once the decorators are gone."""
+    if file.module.is_package:
+        return
+    names = {n.id: 0 for n in ast.walk(file.module.tree) if isinstance(n, ast.Name)}
+    for node in ast.walk(file.module.tree):
+        if isinstance(node, ast.Name):
+            names[node.id] += 1
+    unused = frozenset(name for name, count in gone.items() if names.get(name, 0) <= count)
+    if unused:
+        result.rewrite(file.tree, lambda tree: _without_imports(tree, unused), counts=False)
+
+
+def _without_imports(updated: cst.CSTNode, unused: frozenset[str]) -> cst.Module:
+    """The module without these names in its `from` imports; blank lines and comments around them stay."""
+    tree = cst.ensure_type(updated, cst.Module)
+    body: list[cst.BaseStatement] = []
+    carried: list[cst.EmptyLine] = []
+    for statement in tree.body:
+        line = statement
+        if m.matches(line, m.SimpleStatementLine(body=[m.ImportFrom(names=[m.AtLeastN(n=1)])])):
+            shorter = _shorter(cst.ensure_type(line, cst.SimpleStatementLine), unused)
+            if shorter is None:
+                carried += cst.ensure_type(line, cst.SimpleStatementLine).leading_lines
+                continue
+            line = shorter
+        if carried:
+            old = getattr(line, "leading_lines", ())
+            line = line.with_changes(leading_lines=[*carried, *old[1 if old and old[0].comment is None else 0 :]])
+            carried = []
+        body.append(line)
+    return tree.with_changes(body=body)
+
+
+def _shorter(line: cst.SimpleStatementLine, unused: frozenset[str]) -> cst.SimpleStatementLine | None:
+    node = cst.ensure_type(line.body[0], cst.ImportFrom)
+    assert not isinstance(node.names, cst.ImportStar)
+    kept = [a for a in node.names if (a.evaluated_alias or a.evaluated_name) not in unused]
+    if len(kept) == len(node.names):
+        return line
+    if not kept:
+        return None
+    names = [*kept[:-1], kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if node.lpar is None else kept
+    return line.with_changes(body=[node.with_changes(names=names)])
+
+
+class _Device(cst.CSTVisitor):
+    """Finds what names CUDA in host code; jit functions are left alone."""
+
+    def __init__(self, file: FileContext, result: RuleResult) -> None:
+        super().__init__()
+        self.file, self.result = file, result
+        self.helpers: set[str] = set()
+
+    def _replace(self, node: cst.CSTNode, helper: str, build: object) -> None:
+        assert callable(build)
+        self.helpers.add(helper)
+        self.result.rewrite(node, build)
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        targets = [d.decorator.func if isinstance(d.decorator, cst.Call) else d.decorator for d in node.decorators]
+        return not any(JIT & set(self.file.externals(t)) for t in targets)
+
+    def visit_Decorator(self, node: cst.Decorator) -> None:
+        target = node.decorator.func if isinstance(node.decorator, cst.Call) else node.decorator
+        if "torch.compile" in self.file.externals(target):
+            self._replace(
+                node.decorator, "off_npu", lambda updated: call("off_npu", [cst.Arg(_expression(updated))])
+            )
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        if node.attr.value == "multi_processor_count":
+            self._replace(node, "processor_count", lambda _: cst.parse_expression("processor_count()"))
+            return False
+        if "torch.cuda" in self.file.externals(node):
+            self._replace(node, "accelerator", lambda _: cst.parse_expression("accelerator()"))
+            return False
+        if node.attr.value == "is_cuda":
+            self._replace(
+                node,
+                "is_accelerated",
+                lambda updated: call("is_accelerated", [cst.Arg(cst.ensure_type(updated, cst.Attribute).value)]),
+            )
+        return True
+
+    def visit_Call(self, node: cst.Call) -> None:
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value == "cuda":
+            self._cuda_method(node)
+        is_device_call = bool(DEVICE_CALLS & set(self.file.externals(node.func)))
+        is_to = isinstance(node.func, cst.Attribute) and node.func.attr.value == "to"
+        for index, arg in enumerate(node.args):
+            named = arg.keyword is not None and arg.keyword.value in DEVICE_KEYWORDS
+            if named or (arg.keyword is None and index == 0 and (is_device_call or is_to)):
+                self._string(arg.value)
+
+    def _cuda_method(self, node: cst.Call) -> None:
+        if node.args or "torch.cuda" in self.file.externals(node.func):
+            if node.args:
+                self.result.unresolved(node, "`.cuda(...)` with arguments: write `.to(device)`")
+            return
+
+        def build(updated: cst.CSTNode) -> cst.Call:
+            old = cst.ensure_type(updated, cst.Call)
+            func = cst.ensure_type(old.func, cst.Attribute).with_changes(attr=cst.Name("to"))
+            return old.with_changes(func=func, args=[cst.Arg(cst.parse_expression('device_name("cuda")'))])
+
+        self._replace(node, "device_name", build)
+
+    def visit_Comparison(self, node: cst.Comparison) -> None:
+        """`x.device.type == "cuda"`."""
+        if isinstance(node.left, cst.Attribute) and node.left.attr.value == "type":
+            for target in node.comparisons:
+                self._string(target.comparator)
+
+    def _string(self, node: cst.BaseExpression) -> None:
+        if isinstance(node, cst.SimpleString) and str(node.evaluated_value).partition(":")[0] == "cuda":
+            self._replace(
+                node, "device_name", lambda updated: call("device_name", [cst.Arg(_expression(updated))])
+            )
+
+
+def _expression(node: cst.CSTNode) -> cst.BaseExpression:
+    assert isinstance(node, cst.BaseExpression)
+    return node
+
+
+RULE = HostDevice()
