@@ -1,0 +1,195 @@
+"""Runs host code in the toolchain's environment and gets every launch that it would make."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tritonport.npu import cache, process
+from tritonport.npu.cases import Case
+from tritonport.npu.measure import Measurement, Message
+from tritonport.npu.messages import crash, ended_by_signal, read_messages
+from tritonport.npu.compile import NEWER_OPTIONS, Unit
+from tritonport.npu.toolchain import Toolchain, clean_environment
+from tritonport.sources.tree import SourceTree
+
+WORKER = Path(__file__).parent / "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What the stub device says of itself: the compiler's name of the chip, and its cores."""
+
+    arch: str
+    cube: int
+    vector: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch. unit: key of the specialisation. grid: programs per axis."""
+
+    kernel: str
+    unit: str
+    grid: tuple[int, int, int]
+
+    @property
+    def programs(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedCase:
+    """error: the traceback's end when the host code raised. notes: what this release does not have."""
+
+    name: str
+    launches: tuple[Launch, ...]
+    error: str | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """One side (the originals, or a migrated tree).
+
+    units: what can be compiled. broken: specialisations that the front end refused, with its messages.
+    problem: why nothing could be captured at all.
+    """
+
+    cases: tuple[CapturedCase, ...]
+    units: Mapping[str, Unit]
+    broken: Mapping[str, Measurement]
+    problem: str | None = None
+
+
+def capture(
+    toolchain: Toolchain,
+    device: Device,
+    source: SourceTree,
+    out: Path | None,
+    cases: Sequence[Case],
+    *,
+    only: Sequence[str] | None = None,
+    seconds: float = 600.0,
+) -> Captured:
+    """Launches of the originals (out None) or of the migrated tree `out`, which imports over the originals.
+
+    Cached by the bytes of every source that could be imported.
+    """
+    watched = [source.root / source.package if source.package else source.entry_path]
+    sources = cache.digest_of_sources([*watched, *([out] if out else [])])
+    described = [{**case, "path": None} for case in cases]
+    name = cache.key("capture", toolchain.identity, str(device), sources, described, only, bool(out), str(source.entry))
+    answer = cache.get(name)
+    if answer is None:
+        answer = _run(toolchain, device, source, out, cases, only, seconds)
+        if answer["problem"] is None:
+            cache.put(name, answer)
+    return _read(answer)
+
+
+def _run(
+    toolchain: Toolchain,
+    device: Device,
+    source: SourceTree,
+    out: Path | None,
+    cases: Sequence[Case],
+    only: Sequence[str] | None,
+    seconds: float,
+) -> dict[str, Any]:
+    roots = [source.root.resolve(), *([out.resolve()] if out else [])]
+    with tempfile.TemporaryDirectory(prefix="tritonport-capture-") as name:
+        folder = Path(name)
+        request = {
+            "folder": name,
+            # the migrated tree first: `import activate` and its modules come from there
+            "sys_path": [str(root) for root in reversed(roots)],
+            "activate": out is not None,
+            "device": {"arch": device.arch, "cube": device.cube, "vector": device.vector},
+            "cases": [_in_tree(case, source, out) for case in cases],
+            "only": only,
+            # longest first: a migrated tree may lie inside the source's folder
+            "roots": sorted(((f"{root}/", "") for root in roots), key=lambda r: -len(r[0]))
+            + [(f"{toolchain.triton_folder.parent}/", "")],
+        }
+        (folder / "request.json").write_text(json.dumps(request))
+        command = [str(toolchain.python), "-s", str(WORKER), str(folder / "request.json")]
+        ended = process.run(command, folder, _environment(), seconds)
+        return _answer(folder, ended, seconds)
+
+
+def _in_tree(case: Case, source: SourceTree, out: Path | None) -> Case:
+    """A module's own case runs the migrated file of the same name."""
+    if case["kind"] != "module" or out is None:
+        return case
+    moved = out / Path(case["path"]).relative_to(source.root)
+    return {**case, "path": str(moved)} if moved.is_file() else case
+
+
+def _environment() -> dict[str, str]:
+    """FLA's own dispatch to hand ports is off: both sides are to run the kernels under test."""
+    return {**clean_environment(), "FLA_DISABLE_BACKEND_DISPATCH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _answer(folder: Path, ended: process.Ended, seconds: float) -> dict[str, Any]:
+    """The worker's answer with the IR texts put in, so that it can be cached whole."""
+    path = folder / "launches.json"
+    if not path.is_file():
+        return {"problem": _problem(ended, seconds), "cases": [], "units": {}}
+    answer: dict[str, Any] = json.loads(path.read_text())
+    for unit in answer["units"].values():
+        if unit["ttir"]:
+            unit["ttir"] = (folder / unit["ttir"]).read_text()
+    return answer
+
+
+def _problem(ended: process.Ended, seconds: float) -> str:
+    if ended.status is None:
+        return f"the host code was ended after {seconds:g} s"
+    number = ended_by_signal(ended.status)
+    last = next((line for line in reversed(ended.output.splitlines()) if line.strip()), "no message")
+    return f"the capture crashed (signal {number})" if number else f"the capture failed: {last}"
+
+
+def _read(answer: Mapping[str, Any]) -> Captured:
+    units: dict[str, Unit] = {}
+    broken: dict[str, Measurement] = {}
+    for key, facts in answer["units"].items():
+        refused = _refused(facts)
+        if refused is not None:
+            broken[key] = Measurement(None, 0.0, messages=(refused,))
+        else:
+            options = {**facts["options"], **facts["unknown_options"]}
+            units[key] = Unit(facts["kernel"], facts["file"], facts["line"], facts["ttir"], options)
+    return Captured(tuple(_case(case) for case in answer["cases"]), units, broken, answer["problem"])
+
+
+def _case(case: Mapping[str, Any]) -> CapturedCase:
+    launches = tuple(
+        Launch(item["kernel"], item["unit"], (item["grid"][0], item["grid"][1], item["grid"][2]))
+        for item in case["launches"]
+    )
+    return CapturedCase(case["case"], launches, case["error"], tuple(case["notes"]))
+
+
+def _refused(facts: Mapping[str, Any]) -> Message | None:
+    """Why there is nothing to compile, or None."""
+    home = (facts["file"], facts["line"])
+    strange = [name for name in facts["unknown_options"] if name not in NEWER_OPTIONS]
+    if strange:
+        return Message("option", f"the run time does not know the launch option {strange[0]!r}", *home)
+    if facts["ttir"]:
+        return None
+    printed = read_messages(facts["stderr"])
+    if facts.get("status") is not None:
+        number = ended_by_signal(facts["status"]) or 0
+        died = crash("Triton's front end", number, facts["stderr"])
+        return Message(died.kind, died.text, *home)
+    if printed and printed[0].file:
+        return printed[0]
+    place = (facts["error_file"], facts["error_line"]) if facts.get("error_file") else home
+    return Message("front-end", printed[0].text if printed else facts["error"], *place)

@@ -1,0 +1,101 @@
+"""What the compiler said about one kernel, as facts. None always means "not known", never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+SubBlock = Literal["tiled", "guarded", "none"]
+Kind = Literal[
+    "overflow", "legalisation", "assertion", "crash", "time-out", "silent", "missing", "front-end", "grid", "option"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One thing that went wrong. file is relative to the source root; line is 1-based; both None when unknown.
+
+    buffer: UB, L1 or L0C with requires_bits and limit_bits, for an overflow.
+    """
+
+    kind: Kind
+    text: str
+    file: str | None = None
+    line: int | None = None
+    buffer: str | None = None
+    requires_bits: int | None = None
+    limit_bits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """One planned buffer. bits: its extent. file, line: the source that it holds a value of."""
+
+    type: str
+    bits: int
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How much of one memory the plan takes: UB (unified buffer), L1 or L0C. bits may be over the limit."""
+
+    bits: int
+    limit_bits: int
+
+    @property
+    def percent(self) -> float:
+        return round(100 * self.bits / self.limit_bits, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One specialisation of one kernel through the compiler.
+
+    fits: whether memory planning passed; None when the compiler never came to a plan.
+    uses: by memory (UB, L1, L0C); a memory that the kernel does not use is absent.
+    retries: what the compiler switched off by itself to make the kernel fit.
+    scalar_iterations: element-by-element loop iterations per program; a loop whose length is not a constant
+    counts once and is listed in unbounded_loops. scalar_reasons: the same by cause.
+    discrete_elements: elements moved alone because the innermost stride in global memory is not 1.
+    contiguous_bytes: the shortest contiguous run of any transfer.
+    """
+
+    fits: bool | None
+    seconds: float
+    uses: Mapping[str, Use] = field(default_factory=dict[str, Use])
+    retries: tuple[str, ...] = ()
+    scalar_iterations: int | None = None
+    scalar_reasons: Mapping[str, int] = field(default_factory=dict[str, int])
+    unbounded_loops: int | None = None
+    discrete_elements: int | None = None
+    contiguous_bytes: int | None = None
+    sub_block: SubBlock | None = None
+    cube_calls: int | None = None
+    vector_calls: int | None = None
+    cross_core_syncs: int | None = None
+    barriers: int | None = None
+    messages: tuple[Message, ...] = ()
+    largest_buffers: tuple[Buffer, ...] = ()
+    ir_digest: str | None = None
+
+    @property
+    def error(self) -> str | None:
+        return self.messages[0].text if self.messages else None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Measurement:
+        return Measurement(
+            **{
+                **data,
+                "uses": {name: Use(**use) for name, use in data["uses"].items()},
+                "retries": tuple(data["retries"]),
+                "messages": tuple(Message(**message) for message in data["messages"]),
+                "largest_buffers": tuple(Buffer(**buffer) for buffer in data["largest_buffers"]),
+            }
+        )

@@ -1,0 +1,101 @@
+"""Records every launch as the run time would make it, and executes none.
+
+Part of the capture worker: runs inside the toolchain's environment, which has no tritonport.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Unit:
+    """One distinct specialisation of a kernel: what the compiler is asked to compile."""
+
+    key: str
+    jit: Any
+    signature: dict[str, str]
+    constants: dict[str, Any]
+    attrs: Any
+    options: dict[str, Any]
+    unknown_options: dict[str, Any]
+
+
+@dataclass
+class Recorder:
+    """units: by key, in order of first launch. launches: of the case that runs now."""
+
+    units: dict[str, Unit] = field(default_factory=dict)
+    launches: list[dict[str, Any]] = field(default_factory=list)
+
+    def record(self, jit: Any, args: tuple[Any, ...], grid: Any, kwargs: dict[str, Any]) -> None:
+        """Mirrors JITFunction.run of triton-ascend 3.2.0 up to its call of the compiler."""
+        from triton.compiler.compiler import make_backend
+        from triton.runtime.driver import driver
+
+        backend = make_backend(driver.active.get_current_target())
+        if jit.binder is None:
+            jit.create_binder(backend)
+        kwargs = {"debug": False, **kwargs, **(getattr(jit, "bishengir_option", None) or {})}
+        bound, spec, _, _, excess = jit.binder(*args, **kwargs)
+        unit = self._unit(jit, backend, bound, spec, {key: kwargs[key] for key in excess}, kwargs)
+        self.launches.append({"kernel": kernel_name(jit), "unit": unit.key, "grid": _grid(grid, bound)})
+
+    def _unit(
+        self, jit: Any, backend: Any, bound: dict[str, Any], spec: Any, excess: dict[str, Any], kwargs: Any
+    ) -> Unit:
+        names = [jit.params[i].name for i in jit.non_constexpr_indices]
+        # `None` is a null pointer: a constant, with any pointer type
+        signature = {
+            name: "*i8" if kind == "none" else kind for name, kind in zip(names, spec, strict=False)
+        }
+        values = tuple(bound.values())
+        attrs = backend.get_attrs_descriptor(jit.params, values)
+        fixed = attrs.get_constants()
+        constants = {
+            param.name: value
+            for param, value in zip(jit.params, values, strict=True)
+            if param.is_constexpr or param.num in fixed or value is None
+        }
+        options = dict(backend.parse_options(kwargs).__dict__)
+        unknown = {key: value for key, value in excess.items() if key not in options}
+        identity = repr((kernel_name(jit), signature, constants, attrs.to_dict(), options, unknown))
+        key = hashlib.sha256(identity.encode()).hexdigest()[:16]
+        return self.units.setdefault(key, Unit(key, jit, signature, constants, attrs, options, unknown))
+
+
+def kernel_name(jit: Any) -> str:
+    return f"{jit.fn.__module__}:{jit.fn.__qualname__}"
+
+
+def first_line(jit: Any) -> int:
+    """Line of the kernel's `def`; the decorators stand above it."""
+    lines, start = inspect.getsourcelines(jit.fn)
+    return start + next((i for i, line in enumerate(lines) if line.lstrip().startswith("def ")), 0)
+
+
+def _grid(grid: Any, bound: dict[str, Any]) -> list[int]:
+    sizes = grid(bound) if callable(grid) else grid
+    sizes = tuple(sizes) if isinstance(sizes, (tuple, list)) else (sizes,)
+    return [int(size) for size in (*sizes, 1, 1)[:3]]
+
+
+@contextmanager
+def capturing(recorder: Recorder) -> Iterator[None]:
+    """While it holds, every `kernel[grid](...)` is recorded and returns at once."""
+    from triton.runtime.jit import JITFunction
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
+        recorder.record(self, args, grid, kwargs)
+
+    original = JITFunction.run
+    JITFunction.run = run
+    try:
+        yield
+    finally:
+        JITFunction.run = original
