@@ -32,6 +32,8 @@ class Launched:
 
 _LOG: list[Launched] = []
 _installed: list[str] = []
+_patched: set[Any] = set()
+"""Functions whose builtins are patched in the launch that runs now."""
 
 
 @contextlib.contextmanager
@@ -53,6 +55,7 @@ def install() -> None:
     _first_config()
     _tensor_loop_variables()
     _captured_builtins()
+    _patch_once_per_launch()
     _count_launches()
 
 
@@ -138,6 +141,26 @@ def _captured_builtins() -> None:
     it._patch_lang = patch
 
 
+def _patch_once_per_launch() -> None:
+    """Every call of a jit helper patches triton.language anew, which costs more than most helpers do."""
+    import triton.runtime.interpreter as it
+
+    plain = it._patch_lang
+
+    def patch(fn: Any) -> Any:
+        if fn in _patched:
+            return _NothingToRestore()
+        _patched.add(fn)
+        return plain(fn)
+
+    it._patch_lang = patch
+
+
+class _NothingToRestore:
+    def restore(self) -> None:
+        pass
+
+
 def _count_launches() -> None:
     """The one point that heuristics, autotuner and plain launches all pass."""
     import inspect
@@ -151,6 +174,7 @@ def _count_launches() -> None:
             known = {k: v for k, v in kwargs.items() if k in inspect.getfullargspec(self.fn).args}
             self.grid = self.grid(inspect.getcallargs(self.fn, *args, **known))
         full = (*(int(n) for n in self.grid), 1, 1)[:3]
+        _patched.clear()
         _LOG.append(Launched(self.fn.__name__, self.fn.__module__, full))
         return plain(self, *args, **kwargs)
 
