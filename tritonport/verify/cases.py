@@ -24,12 +24,13 @@ class Operator:
     """A whole operator. kind: which inputs and float64 reference it takes
     (tritonport.verify.child.operators).
 
-    callable: `module:function`. parameters: for each role the names that releases gave it, newest first.
+    callables: `module:function`, where releases differ the newest first. parameters: for each role the names
+    that releases gave it, newest first.
     """
 
     name: str
     kind: str
-    callable: str
+    callables: tuple[str, ...]
     parameters: Mapping[str, tuple[str, ...]]
 
 
@@ -101,7 +102,7 @@ class CaseSet:
         changed = {
             name: replace(
                 operator,
-                callable=callables.get(name, operator.callable),
+                callables=(callables[name],) if name in callables else operator.callables,
                 parameters={
                     **operator.parameters,
                     **{role: (new,) for role, new in (parameters or {}).get(name, {}).items()},
@@ -134,7 +135,7 @@ def load_case_set(path: Path) -> CaseSet:
 
 def _operator(name: str, table: Mapping[str, Any]) -> Operator:
     parameters = {role: tuple(names) for role, names in table["parameters"].items()}
-    return Operator(name, table["kind"], table["callable"], parameters)
+    return Operator(name, table["kind"], tuple(table["callables"]), parameters)
 
 
 def _case(table: Mapping[str, Any]) -> Case:
@@ -166,7 +167,7 @@ def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool =
 
 def _present(cases: CaseSet, root: Path) -> CaseSet:
     """Only the operators whose module is in this tree, and their cases."""
-    operators = {n: o for n, o in cases.operators.items() if _module_file(root, o.callable) is not None}
+    operators = {n: o for n, o in cases.operators.items() if any(_module_file(root, c) for c in o.callables)}
     kept = tuple(case for case in cases.cases if case.operator in operators)
     return replace(cases, operators=operators, cases=kept)
 

@@ -33,7 +33,9 @@ def pack_setup(setup: Setup) -> dict[str, Any]:
 def unpack_setup(data: dict[str, Any]) -> Setup:
     cases = data["cases"]
     operators = {
-        name: Operator(o["name"], o["kind"], o["callable"], {r: tuple(n) for r, n in o["parameters"].items()})
+        name: Operator(
+            o["name"], o["kind"], tuple(o["callables"]), {r: tuple(n) for r, n in o["parameters"].items()}
+        )
         for name, o in cases["operators"].items()
     }
     tolerances = ToleranceSpec(**cases["tolerances"])

@@ -3,7 +3,6 @@ is."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,31 +11,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from tritonport.verify.cases import Case
+from tritonport.verify.child.kinds import DTYPES, Kind, Values, drawing
+from tritonport.verify.child.pieces import ChunkSum, L2Norm, TriangularInverse
 from tritonport.verify.child.reference import gated_delta_rule
-
-DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
-Values = dict[str, Any]
-
-
-class Kind(ABC):
-    """outputs: names of the results in order. differentiable: roles that get a gradient when the case
-    asks."""
-
-    outputs: tuple[str, ...]
-    differentiable: tuple[str, ...]
-
-    @abstractmethod
-    def inputs(self, case: Case) -> Values:
-        """role -> value, drawn from the case's seed; and `grad_<output>` in fp32 for each output that is
-        returned."""
-
-    @abstractmethod
-    def reference(self, case: Case, values: Values) -> dict[str, Tensor]:
-        """output -> float64 tensor, differentiable with respect to values (float64 leaves)."""
-
-    @abstractmethod
-    def reduction(self, case: Case) -> int:
-        """Terms of the longest sum, for the tolerance."""
 
 
 class GatedDeltaRule(Kind):
@@ -46,7 +23,7 @@ class GatedDeltaRule(Kind):
     differentiable = ("q", "k", "v", "g", "beta", "initial_state", "A_log", "dt_bias")
 
     def inputs(self, case: Case) -> Values:
-        rng = torch.Generator().manual_seed(case.seed)
+        rng = drawing(case)
         values = self._sequences(case, rng)
         values["scale"] = case.key_dim**-0.5
         values["output_final_state"] = case.final_state
@@ -113,11 +90,10 @@ class GatedDeltaRule(Kind):
 class DecayGate(Kind):
     """The log decay of Mamba 2 and Gated DeltaNet: -exp(A_log) * softplus(g + dt_bias)."""
 
-    outputs = ("o",)
     differentiable = ("g", "A_log", "dt_bias")
 
     def inputs(self, case: Case) -> Values:
-        rng = torch.Generator().manual_seed(case.seed)
+        rng = drawing(case)
         shape = (case.batch, case.length, case.heads)
         return {
             "g": torch.randn(*shape, generator=rng).to(DTYPES[case.dtype]),
@@ -152,7 +128,13 @@ def _laid_out(tensor: Tensor, case: Case) -> Tensor:
     return wide[..., 8:-8]
 
 
-KINDS: Mapping[str, Kind] = {"gated_delta_rule": GatedDeltaRule(), "decay_gate": DecayGate()}
+KINDS: Mapping[str, Kind] = {
+    "gated_delta_rule": GatedDeltaRule(),
+    "decay_gate": DecayGate(),
+    "l2norm": L2Norm(),
+    "chunk_sum": ChunkSum(),
+    "triangular_inverse": TriangularInverse(),
+}
 
 
 def run_operator(

@@ -46,7 +46,7 @@ class OperatorUnit(Unit):
         operator = cases.operators[case.operator]
         _require_version(case, version)
         self._case, self._spec, self._kind = case, cases.tolerances, KINDS[operator.kind]
-        self._function = _resolve(operator.callable)
+        self._function = _resolve(operator)
         self._operator = operator
 
     def inputs(self) -> dict[str, Any]:
@@ -108,16 +108,18 @@ def _require_version(case: Case, version: str | None) -> None:
         raise NotHereError(f"needs release {case.since} or later, this is {version}")
 
 
-def _resolve(name: str) -> Callable[..., Any]:
-    module, _, attribute = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except ModuleNotFoundError as error:
-        if error.name is not None and module.startswith(error.name):
-            raise NotHereError(f"this release has no module {error.name}") from error
-        raise
-    except AttributeError as error:
-        raise NotHereError(f"this release has no {name}") from error
+def _resolve(operator: Operator) -> Callable[..., Any]:
+    """The function under the first of its names that this release has."""
+    for name in operator.callables:
+        module, _, attribute = name.partition(":")
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            if error.name is None or not module.startswith(error.name):
+                raise  # the module is there, something that it needs is not
+        except AttributeError:
+            continue
+    raise NotHereError(f"this release has no {' or '.join(operator.callables)}")
 
 
 def _names(function: Callable[..., Any], operator: Operator, values: Mapping[str, Any]) -> dict[str, str]:
@@ -127,11 +129,11 @@ def _names(function: Callable[..., Any], operator: Operator, values: Mapping[str
         candidates = operator.parameters.get(role, (role,))
         found = next((name for name in candidates if _accepts(function, name)), None)
         if found is None:
-            raise NotHereError(f"{operator.callable} of this release takes no {' or '.join(candidates)}")
+            raise NotHereError(f"{operator.name} of this release takes no {' or '.join(candidates)}")
         names[role] = found
     required = {n for n, p in inspect.signature(function).parameters.items() if _required(p)}
     if missing := required - set(names.values()):
-        raise NotHereError(f"{operator.callable} of this release requires {', '.join(sorted(missing))}")
+        raise NotHereError(f"{operator.name} of this release requires {', '.join(sorted(missing))}")
     return names
 
 
