@@ -37,7 +37,10 @@ def persistent_kernel(file: FileContext, plan: ProgramPlan, updated: cst.Functio
 def task_function(
     file: FileContext, variant: TaskVariant, jit: JitNode, updated: cst.FunctionDef, comment: str
 ) -> cst.FunctionDef:
-    """The upstream body as a device function whose first parameters are its program ids."""
+    """The upstream body as a device function whose first parameters are its program ids.
+
+    Default values stay: a helper may be called without them. The persistent kernel passes every argument.
+    """
     params = [_plain(p) for p in parameters(updated)]
     head = argument_list(f"def {variant.name}", [*variant.leading, *params], "").rstrip("\n")
     text = f"@{_jit_text(file, jit.node)}\n{head}: pass\n"
@@ -58,7 +61,10 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
 
 def _plain(param: cst.Param) -> str:
     annotation = f": {code_of(param.annotation.annotation)}" if param.annotation is not None else ""
-    return f"{param.name.value}{annotation}"
+    if param.default is None:
+        return f"{param.name.value}{annotation}"
+    equal = " = " if annotation else "="
+    return f"{param.name.value}{annotation}{equal}{code_of(param.default)}"
 
 
 def _jit_text(file: FileContext, node: cst.FunctionDef) -> str:
