@@ -9,7 +9,7 @@ import libcst as cst
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.algebra.facts import names_in
+from tritonport.facts.algebra.walk import children, names_in
 from tritonport.facts.naming import fresh
 from tritonport.passes.syntax import code_of
 
@@ -118,7 +118,7 @@ class HostLayout:
     def _uninitialised(self, host: cst.FunctionDef, name: str, launch: cst.SimpleStatementLine) -> bool:
         """Whether a tensor was only allocated before the launch, so that it has nothing worth copying."""
         found = _Allocations(name, launch)
-        host.body.visit(found)
+        found.see(host.body)
         return found.allocated and not found.touched
 
 
@@ -151,28 +151,28 @@ class _Text:
         return f"if {self.tensor} is not None:\n    {copy}" if self.relaid.optional else copy
 
 
-class _Allocations(cst.CSTVisitor):
+@dataclass
+class _Allocations:
     """What happens to one name in a function before a statement."""
 
-    def __init__(self, name: str, until: cst.CSTNode) -> None:
-        super().__init__()
-        self.name = name
-        self.until = until
-        self.done = False
-        self.allocated = False
-        self.touched = False
+    name: str
+    until: cst.CSTNode
+    done: bool = False
+    allocated: bool = False
+    touched: bool = False
 
-    def on_visit(self, node: cst.CSTNode) -> bool:
+    def see(self, node: cst.CSTNode) -> None:
         self.done |= node is self.until
         if self.done:
-            return False
+            return
         if isinstance(node, cst.Assign) and any(_is(t.target, self.name) for t in node.targets):
             self.allocated = _only_allocates(node.value)
             self.touched |= not self.allocated
-            return False
+            return
         if isinstance(node, cst.Name) and node.value == self.name:
             self.touched = True
-        return True
+        for child in children(node):
+            self.see(child)
 
 
 def _is(node: cst.BaseExpression, name: str) -> bool:
@@ -240,6 +240,6 @@ def _surrounded(line: cst.CSTNode, edit: _Edit) -> cst.CSTNode | cst.FlattenSent
 
 
 def _note_parents(node: cst.CSTNode, parents: dict[cst.CSTNode, cst.CSTNode]) -> None:
-    for child in node.children:
+    for child in children(node):
         parents[child] = node
         _note_parents(child, parents)

@@ -9,7 +9,7 @@ import libcst as cst
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
-from tritonport.facts.algebra.facts import names_in
+from tritonport.facts.algebra.walk import children, names_in
 from tritonport.facts.naming import fresh
 from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare
@@ -37,10 +37,10 @@ def rebase(facts: KernelFacts, result: RuleResult, key: str) -> None:
     plan = _Plan(facts)
     bounds = narrow_loops(facts, plan.splitter)
     plan.choose()
-    visitor = _Rewrite(plan, result, key)
+    rewrite = _Rewrite(plan, result, key)
     for old, new in bounds.items():
-        visitor.replace(old, new)
-    facts.function.body.visit(visitor)
+        rewrite.replace(old, new)
+    rewrite.below(facts.function.body)
 
 
 @dataclass
@@ -118,11 +118,10 @@ class _Plan:
         return parts if parts is not None and parts.tile is not None else None
 
 
-class _Rewrite(cst.CSTVisitor):
+class _Rewrite:
     """Walks a kernel's body from the outside in; what it rewrites, it does not enter."""
 
     def __init__(self, plan: _Plan, result: RuleResult, key: str) -> None:
-        super().__init__()
         self.plan = plan
         self.facts = plan.facts
         self.result = result
@@ -132,15 +131,33 @@ class _Rewrite(cst.CSTVisitor):
     def replace(self, node: cst.CSTNode, new: cst.CSTNode) -> None:
         replace(self.result, node, new, self.kernel)
 
-    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
+    def below(self, node: cst.CSTNode) -> None:
+        """Rewrites what stands below a node."""
+        for child in children(node):
+            if not self._rewritten(child):
+                self.below(child)
+
+    def _rewritten(self, node: cst.CSTNode) -> bool:
+        """Rewrites a node where it is one of ours; False where its parts are still to be looked at."""
+        if isinstance(node, cst.SimpleStatementLine):
+            return self._statement(node)
+        if isinstance(node, cst.Comparison):
+            return self._comparison(node)
+        if isinstance(node, cst.BinaryOperation):
+            return self._address(node)
+        if isinstance(node, cst.Name):
+            self._name(node)
+        return False
+
+    def _statement(self, node: cst.SimpleStatementLine) -> bool:
         if len(node.body) != 1 or not isinstance(node.body[0], cst.Assign):
-            return True
+            return False
         target = node.body[0].targets[0].target
         definition = self.facts.defs.get(target) if isinstance(target, cst.Name) else None
         if definition is None or definition not in self.plan.parts:
-            return True
+            return False
         self._split_statement(node, node.body[0], definition)
-        return False
+        return True
 
     def _split_statement(self, node: cst.SimpleStatementLine, small: cst.Assign, definition: Def) -> None:
         parts = self.plan.parts[definition]
@@ -153,24 +170,19 @@ class _Rewrite(cst.CSTVisitor):
         lines = [first.deep_clone(), second.deep_clone()]
         self.result.rewrite(node, lambda _: cst.FlattenSentinel(lines), kernel=self.kernel)
 
-    def visit_Comparison(self, node: cst.Comparison) -> bool:
+    def _comparison(self, node: cst.Comparison) -> bool:
         new = self.compare.rewritten(node)
-        if new is None:
-            return True
-        if new is not node:
+        if new is not None and new is not node:
             self.replace(node, new)
-        return False
+        return new is not None
 
-    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> bool:
-        if not is_pointer(self.facts.value(node)):
-            return True
-        new = pointer_sum(self.plan.splitter, node)
-        if new is None:
-            return True
-        self.replace(node, new.with_changes(lpar=node.lpar, rpar=node.rpar))
-        return False
+    def _address(self, node: cst.BinaryOperation) -> bool:
+        new = pointer_sum(self.plan.splitter, node) if is_pointer(self.facts.value(node)) else None
+        if new is not None:
+            self.replace(node, new.with_changes(lpar=node.lpar, rpar=node.rpar))
+        return new is not None
 
-    def visit_Name(self, node: cst.Name) -> None:
+    def _name(self, node: cst.Name) -> None:
         """Any other use of a rebased name sees the whole index again."""
         base = self.plan.splitter.bases.get(node.value)
         if base is not None and node in self.facts.reads:

@@ -10,6 +10,7 @@ import libcst as cst
 from tritonport.facts.algebra import calls, ops
 from tritonport.facts.algebra.facts import Defs, KernelFacts, ResolveHelper
 from tritonport.facts.algebra.symbols import constexpr
+from tritonport.facts.algebra.walk import names_in
 from tritonport.facts.algebra.values import (
     MISSING,
     NONE,
@@ -194,9 +195,7 @@ class Expressions:
     def _key(self, test: cst.BaseExpression) -> str:
         """A test's text; marked as its own where the text does not mean the same everywhere in the kernel."""
         text = cst.Module(body=[]).code_for_node(test)
-        mentioned = _Names()
-        test.visit(mentioned)
-        own = bool(self._site) or not mentioned.names.isdisjoint(self.assigned)
+        own = bool(self._site) or any(name.value in self.assigned for name in names_in(test))
         return f"{text} #{self.number_of(test)}" if own else text
 
     def _tuple(self, node: cst.CSTNode, state: State) -> Value:
@@ -269,15 +268,6 @@ def is_constexpr(value: Value) -> bool:
     if isinstance(value, Guarded):
         return is_constexpr(value.then) and is_constexpr(value.other)
     return isinstance(value, (Const, Tup))
-
-
-class _Names(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def visit_Name(self, node: cst.Name) -> None:
-        self.names.add(node.value)
 
 
 def _pick(element: cst.BaseSlice) -> str:

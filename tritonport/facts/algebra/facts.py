@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from tritonport.facts.algebra.walk import names_in
 from tritonport.facts.algebra.values import Ptr, Tup, Unknown, Value, alternatives
 
 ResolveHelper = Callable[[str], "cst.FunctionDef | None"]
@@ -113,22 +114,6 @@ class KernelFacts:
             return None
         place = unknown.node if unknown.node is not None else node
         return f"{unknown.why}: {cst.Module(body=[]).code_for_node(place)}"
-
-
-class _Names(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[cst.Name] = []
-
-    def visit_Name(self, node: cst.Name) -> None:
-        self.found.append(node)
-
-
-def names_in(node: cst.CSTNode) -> list[cst.Name]:
-    """Every name node at or below a node."""
-    collector = _Names()
-    node.visit(collector)
-    return collector.found
 
 
 def _pointer(call: cst.Call) -> cst.BaseExpression:

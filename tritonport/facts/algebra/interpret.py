@@ -11,6 +11,7 @@ from tritonport.facts.algebra.expressions import Env, Expressions, State, is_con
 from tritonport.facts.algebra.facts import Def, Defs, Dotted, KernelFacts, ResolveHelper
 from tritonport.facts.algebra.parameters import pointer_parameters
 from tritonport.facts.algebra.poly import ZERO
+from tritonport.facts.algebra.walk import children, walk
 from tritonport.facts.algebra.values import MISSING, NONE, Const, Num, Ptr, Tup, Unknown, Value
 
 _MAX_INLINE = 4
@@ -48,7 +49,7 @@ def default_dotted(node: cst.BaseExpression) -> str | None:
 
 
 def _note_parents(node: cst.CSTNode, facts: KernelFacts) -> None:
-    for child in node.children:
+    for child in children(node):
         facts.parents[child] = node
         _note_parents(child, facts)
 
@@ -295,34 +296,19 @@ def _result(returned: list[tuple[dict[str, bool], Value]], args: calls.Args) -> 
 
 def assigned_names(body: cst.BaseSuite) -> list[str]:
     """Names that a block assigns, in order of first assignment."""
-    collector = _Targets()
-    body.visit(collector)
-    return list(dict.fromkeys(collector.names))
+    found: list[str] = []
+    for node in walk(body):
+        if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For)):
+            found += _targets(node.target)
+    return list(dict.fromkeys(found))
 
 
-class _Targets(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def _add(self, target: cst.BaseExpression) -> None:
-        if isinstance(target, cst.Name):
-            self.names.append(target.value)
-        elif isinstance(target, (cst.Tuple, cst.List)):
-            for element in target.elements:
-                self._add(element.value)
-
-    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-        self._add(node.target)
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        self._add(node.target)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._add(node.target)
-
-    def visit_For(self, node: cst.For) -> None:
-        self._add(node.target)
+def _targets(target: cst.BaseExpression) -> list[str]:
+    if isinstance(target, cst.Name):
+        return [target.value]
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [name for element in target.elements for name in _targets(element.value)]
+    return []
 
 
 def parameter_value(param: cst.Param, pointer: bool) -> Value:

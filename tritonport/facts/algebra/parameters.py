@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tritonport.facts.algebra.walk import walk
+
 _BASES = {"load": 0, "store": 0, "make_block_ptr": 0, "advance": 0}
 _ATOMIC = "atomic_"
 
 
 def pointer_parameters(function: cst.FunctionDef) -> frozenset[str]:
     """Names of the parameters that are pointers, by use: no name and no type is looked at."""
-    uses = _Uses()
-    function.body.visit(uses)
+    uses = _Uses(function.body)
     found: set[str] = set()
     waiting = [name for base in uses.bases for name in _summands(base)]
     while waiting:
@@ -55,15 +56,31 @@ def called(node: cst.Call) -> str:
     )
 
 
-class _Uses(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
+class _Uses:
+    """What a body does with names. numbers: names in places where only a number can stand."""
+
+    def __init__(self, body: cst.CSTNode) -> None:
         self.bases: list[cst.BaseExpression] = []
         self.assigned: dict[str, list[cst.BaseExpression]] = {}
         self.numbers: set[str] = set()
-        """Names in places where only a number can stand."""
+        for node in walk(body):
+            self._see(node)
 
-    def visit_Call(self, node: cst.Call) -> None:
+    def _see(self, node: cst.CSTNode) -> None:
+        if isinstance(node, cst.Call):
+            self._call(node)
+        elif isinstance(node, cst.BinaryOperation) and not isinstance(node.operator, (cst.Add, cst.Subtract)):
+            self._number(node.left, node.right)
+        elif isinstance(node, cst.Comparison):
+            if not any(isinstance(c.operator, (cst.Is, cst.IsNot)) for c in node.comparisons):
+                self._number(node.left, *(c.comparator for c in node.comparisons))
+        elif isinstance(node, cst.Assign):
+            for target in node.targets:
+                self._assign(target.target, node.value)
+        elif isinstance(node, cst.AugAssign) and isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign)):
+            self._assign(node.target, node.value)
+
+    def _call(self, node: cst.Call) -> None:
         name = called(node)
         if node.args and (name in _BASES or name.startswith(_ATOMIC)):
             self.bases.append(node.args[0].value)
@@ -71,14 +88,6 @@ class _Uses(cst.CSTVisitor):
             self._number(*(a.value for a in node.args))
         elif name == "to" and isinstance(node.func, cst.Attribute):
             self._number(node.func.value)
-
-    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
-        if not isinstance(node.operator, (cst.Add, cst.Subtract)):
-            self._number(node.left, node.right)
-
-    def visit_Comparison(self, node: cst.Comparison) -> None:
-        if not any(isinstance(c.operator, (cst.Is, cst.IsNot)) for c in node.comparisons):
-            self._number(node.left, *(c.comparator for c in node.comparisons))
 
     def _number(self, *nodes: cst.BaseExpression) -> None:
         self.numbers.update(n.value for n in nodes if isinstance(n, cst.Name))
@@ -89,11 +98,3 @@ class _Uses(cst.CSTVisitor):
         elif isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
             for left, right in zip(target.elements, value.elements, strict=False):
                 self._assign(left.value, right.value)
-
-    def visit_Assign(self, node: cst.Assign) -> None:
-        for target in node.targets:
-            self._assign(target.target, node.value)
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        if isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign)):
-            self._assign(node.target, node.value)
