@@ -16,6 +16,7 @@ from tritonport.discover.launches import LaunchSite
 from tritonport.discover.parse import ParsedModule
 from tritonport.engine.linemap import Origin
 from tritonport.facts.programs import ProgramPlan, Programs
+from tritonport.facts.walk import find
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,7 @@ class FileContext:
     @cached_property
     def subscript_calls(self) -> tuple[cst.Call, ...]:
         """Every `x[...](...)` of the tree in source order: the n-th is that of LaunchSite.ordinal n."""
-        collector = _SubscriptCalls()
-        self.tree.visit(collector)
-        return tuple(collector.found)
+        return tuple(call for call in find(self.tree, cst.Call) if isinstance(call.func, cst.Subscript))
 
     def launch_call(self, site: LaunchSite) -> cst.Call:
         return self.subscript_calls[site.ordinal]
@@ -113,16 +112,6 @@ class FileContext:
         line = self._lines.get(node, 1)
         origin = self.origins[line - 1] if line <= len(self.origins) else None
         return origin.line if origin is not None and origin.line is not None else line
-
-
-class _SubscriptCalls(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[cst.Call] = []
-
-    def visit_Call(self, node: cst.Call) -> None:
-        if isinstance(node.func, cst.Subscript):
-            self.found.append(node)
 
 
 def _definitions(body: object, prefix: str) -> Iterator[tuple[str, cst.FunctionDef]]:

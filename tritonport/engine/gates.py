@@ -9,6 +9,8 @@ from collections import Counter
 
 import libcst as cst
 
+from tritonport.facts.walk import children
+
 
 class GateError(RuntimeError):
     """A rule broke a file; nothing is written and the tool says so."""
@@ -59,8 +61,8 @@ def same_structure(left: cst.CSTNode, right: cst.CSTNode) -> bool:
         return False
     if isinstance(getattr(left, "value", None), str) and left.value != right.value:  # type: ignore[attr-defined]
         return False
-    ours = [child for child in left.children if not isinstance(child, _LAYOUT)]
-    theirs = [child for child in right.children if not isinstance(child, _LAYOUT)]
+    ours = [child for child in children(left) if not isinstance(child, _LAYOUT)]
+    theirs = [child for child in children(right) if not isinstance(child, _LAYOUT)]
     return len(ours) == len(theirs) and all(same_structure(a, b) for a, b in zip(ours, theirs, strict=True))
 
 

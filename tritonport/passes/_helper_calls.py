@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 import libcst as cst
-import libcst.matchers as m
 
 from tritonport.discover.functions import jit_meanings
 from tritonport.engine.context import FileContext, dotted_text
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.programs import TaskVariant
+from tritonport.facts.walk import find
 
 
 def variant_of_call(file: FileContext, node: cst.Call) -> TaskVariant | None:
@@ -44,8 +44,7 @@ def redirect(result: RuleResult, node: cst.Call, callee: TaskVariant, caller: Ta
 
 def import_variants(file: FileContext, result: RuleResult, called: dict[str, tuple[TaskVariant, int]]) -> None:
     """Import variants beside the helpers. called: local name -> variant and the number of redirected calls."""
-    for statement in m.findall(file.tree, m.ImportFrom()):
-        node = cst.ensure_type(statement, cst.ImportFrom)
+    for node in find(file.tree, cst.ImportFrom) if called else ():
         if isinstance(node.names, cst.ImportStar):
             continue
         wanted = {

@@ -8,6 +8,7 @@ import libcst.matchers as m
 from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.naming import fresh
+from tritonport.facts.walk import find, walk
 from tritonport.record import RuleClass
 
 Statements = list[cst.BaseStatement]
@@ -45,7 +46,7 @@ class EarlyReturn:
 
 
 def _returns(node: cst.CSTNode) -> list[cst.Return]:
-    return [found for found in m.findall(node, m.Return()) if isinstance(found, cst.Return)]
+    return find(node, cst.Return)
 
 
 def _is_return(statement: cst.BaseStatement) -> bool:
@@ -75,7 +76,7 @@ class _Guard:
     """Moves what follows a return into a guard, block by block."""
 
     def __init__(self, kernel: cst.FunctionDef) -> None:
-        self._taken = {node.value for node in m.findall(kernel, m.Name()) if isinstance(node, cst.Name)}
+        self._taken = {node.value for node in find(kernel, cst.Name)}
 
     def block(self, statements: Statements) -> Statements:
         for index, statement in enumerate(statements):
@@ -178,13 +179,14 @@ class _Guard:
 
     def _check_repeatable(self, test: cst.BaseExpression, prefix: Statements) -> None:
         """The outer condition is asked twice: nothing before the return may change it."""
-        if m.findall(test, m.Call()):
+        if find(test, cst.Call):
             raise _CannotGuard(test, f"the condition `{code_of(test)}` would be evaluated twice")
-        read = {n.value for n in m.findall(test, m.Name()) if isinstance(n, cst.Name)}
+        read = {n.value for n in find(test, cst.Name)}
         for statement in prefix:
-            for target in m.findall(statement, m.AssignTarget() | m.AugAssign() | m.AnnAssign() | m.For()):
-                node = getattr(target, "target", target)
-                if read & {n.value for n in m.findall(node, m.Name()) if isinstance(n, cst.Name)}:
+            for target in walk(statement):
+                if not isinstance(target, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.For):
+                    continue
+                if read & {n.value for n in find(target.target, cst.Name)}:
                     raise _CannotGuard(statement, f"the condition `{code_of(test)}` changes before the return")
 
 

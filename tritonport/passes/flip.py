@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from tritonport.facts.algebra import Def, KernelFacts
-from tritonport.facts.algebra.walk import names_in
+from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.values import Const, Value, alternatives, shape_of
 from tritonport.passes.syntax import bare, code_of, wrapped
 

@@ -13,6 +13,7 @@ from tritonport.engine.context import FileContext, JitNode, code_of, dotted_text
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.ids import axis_of
 from tritonport.facts.programs import TaskVariant
+from tritonport.facts.walk import find
 from tritonport.passes._build import call, import_from_runtime, keyword
 from tritonport.passes._helper_calls import import_variants, redirect, variant_of_call
 from tritonport.passes._persistent import HELPER_COMMENT, TASK_COMMENT, persistent_kernel, task_function
@@ -120,23 +121,12 @@ def _wrapper(file: FileContext, site: LaunchSite, planned: list[str]) -> tuple[s
     return "on_cores", [keyword("vector", f"({', '.join(vector)},)" if vector else "()")]
 
 
-class _Calls(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[cst.Call] = []
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self.found.append(node)
-
-
 def _hand_in_ids(
     file: FileContext, result: RuleResult, variant: TaskVariant, jit: JitNode, called: Called
 ) -> None:
     """Program ids become the parameters; helpers that ask for ids are called as their variants."""
-    calls = _Calls()
-    jit.node.body.visit(calls)
     names = {PROGRAM_ID: dict(variant.pids), NUM_PROGRAMS: dict(variant.sizes)}
-    for node in calls.found:
+    for node in find(jit.node.body, cst.Call):
         for dotted in {PROGRAM_ID, NUM_PROGRAMS} & set(file.externals(node.func)):
             axis = axis_of(ast.parse(code_of(node), mode="eval").body)
             assert axis is not None, "refused when it was planned"

@@ -9,7 +9,7 @@ import libcst as cst
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.algebra.walk import children, names_in
+from tritonport.facts.walk import children, names_in
 from tritonport.facts.naming import fresh
 from tritonport.passes.syntax import code_of
 

@@ -9,7 +9,7 @@ import libcst as cst
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
-from tritonport.facts.algebra.walk import children, names_in
+from tritonport.facts.walk import children, names_in
 from tritonport.facts.naming import fresh
 from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare

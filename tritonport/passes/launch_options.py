@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import libcst as cst
-import libcst.matchers as m
 
 from tritonport.discover.functions import parameters
 from tritonport.engine.context import FileContext, JitNode
 from tritonport.engine.rule import RuleResult
+from tritonport.facts.walk import find
 from tritonport.passes._build import call, import_from_runtime
 from tritonport.record import RuleClass
 
@@ -50,8 +50,7 @@ class LaunchOptions:
         if not file.sites and not inside:
             return
         first = next((plan.key for plan, _ in file.planned()), None)
-        for node in m.findall(file.tree, m.Call()):
-            config = cst.ensure_type(node, cst.Call)
+        for config in find(file.tree, cst.Call):
             if not file.is_call_of(config, *CONFIG) or first is None:
                 continue
             if any(a.star for a in config.args[:1]) or not _has_options(config):
@@ -68,7 +67,7 @@ def _configs_in(file: FileContext, jit: JitNode) -> list[cst.CSTNode]:
     return [
         node
         for decorator in jit.node.decorators
-        for node in m.findall(decorator, m.Call())
+        for node in find(decorator, cst.Call)
         if file.is_call_of(node, *CONFIG)
     ]
 

@@ -13,7 +13,7 @@ import libcst as cst
 
 from tritonport.facts.algebra import Def, KernelFacts, Poly, ops
 from tritonport.facts.algebra.accesses import mentions_lane
-from tritonport.facts.algebra.walk import names_in
+from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.poly import ZERO, upper_bound
 from tritonport.facts.algebra.values import Guarded, Num, Ptr, Value, alternatives
 from tritonport.passes.syntax import call, method, minus, plus, times, wrapped

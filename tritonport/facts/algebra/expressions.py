@@ -10,7 +10,7 @@ import libcst as cst
 from tritonport.facts.algebra import calls, ops
 from tritonport.facts.algebra.facts import Defs, KernelFacts, ResolveHelper
 from tritonport.facts.algebra.symbols import constexpr
-from tritonport.facts.algebra.walk import names_in
+from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.values import (
     MISSING,
     NONE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from tritonport.facts.algebra.walk import names_in
+from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.values import Ptr, Tup, Unknown, Value, alternatives
 
 ResolveHelper = Callable[[str], "cst.FunctionDef | None"]

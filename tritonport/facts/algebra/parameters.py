@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from tritonport.facts.algebra.walk import walk
+from tritonport.facts.walk import walk
 
 _BASES = {"load": 0, "store": 0, "make_block_ptr": 0, "advance": 0}
 _ATOMIC = "atomic_"

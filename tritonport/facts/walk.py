@@ -1,0 +1,56 @@
+"""Fast walks over LibCST trees. LibCST's own visitors and matchers rebuild every node that they pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from typing import TypeVar
+
+import libcst as cst
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+_LAYOUT = ("whitespace", "lpar", "rpar", "comma", "semicolon", "equal", "lines", "header", "footer", "bracket")
+
+
+@cache
+def parts(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """Fields of a node class that mean something, in source order: no commas, brackets, white space."""
+    names = (f.name for f in fields(kind))
+    return tuple(n for n in names if not any(mark in n for mark in _LAYOUT) and n not in ("indent", "dot"))
+
+
+@cache
+def is_node(kind: type) -> bool:
+    """Whether a class is a node class. LibCST's classes are abstract ones, for which isinstance is slow."""
+    return issubclass(kind, cst.CSTNode)
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The nodes right below a node that mean something."""
+    for name in parts(type(node)):
+        value = getattr(node, name)
+        kind = type(value)  # pyright: ignore[reportUnknownVariableType]
+        if kind is list or kind is tuple:
+            yield from (item for item in value if is_node(type(item)))
+        elif is_node(kind):
+            yield value
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The node and everything below it, from the outside in, in source order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(list(children(current))))
+
+
+def find(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
+    """All nodes of one class at or below a node."""
+    return [item for item in walk(node) if type(item) is kind]
+
+
+def names_in(node: cst.CSTNode) -> list[cst.Name]:
+    """Every name node at or below a node, keywords of calls and attributes included."""
+    return find(node, cst.Name)
