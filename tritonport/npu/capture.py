@@ -11,9 +11,9 @@ from typing import Any
 
 from tritonport.npu import cache, process
 from tritonport.npu.cases import Case
-from tritonport.npu.measure import Measurement, Message
-from tritonport.npu.messages import crash, ended_by_signal, read_messages
 from tritonport.npu.compile import NEWER_OPTIONS, Unit
+from tritonport.npu.measure import Measurement, Message
+from tritonport.npu.messages import LIBRARY, crash, ended_by_signal, read_messages
 from tritonport.npu.toolchain import Toolchain, clean_environment
 from tritonport.sources.tree import SourceTree
 
@@ -83,10 +83,12 @@ def capture(
     watched = [source.root / source.package if source.package else source.entry_path]
     sources = cache.digest_of_sources([*watched, *([out] if out else [])])
     described = [{**case, "path": None} for case in cases]
-    name = cache.key("capture", toolchain.identity, str(device), sources, described, only, bool(out), str(source.entry))
+    name = cache.key(
+        "capture", toolchain.identity, str(device), sources, described, only, bool(out), str(source.entry)
+    )
     answer = cache.get(name)
     if answer is None:
-        answer = _run(toolchain, device, source, out, cases, only, seconds)
+        answer = _run(toolchain, device, source, out, cases=cases, only=only, seconds=seconds)
         if answer["problem"] is None:
             cache.put(name, answer)
     return _read(answer)
@@ -97,11 +99,14 @@ def _run(
     device: Device,
     source: SourceTree,
     out: Path | None,
+    *,
     cases: Sequence[Case],
     only: Sequence[str] | None,
     seconds: float,
 ) -> dict[str, Any]:
     roots = [source.root.resolve(), *([out.resolve()] if out else [])]
+    # longest first: a migrated tree may lie inside the source's folder
+    renamed = sorted(((f"{root}/", "") for root in roots), key=lambda root: -len(root[0]))
     with tempfile.TemporaryDirectory(prefix="tritonport-capture-") as name:
         folder = Path(name)
         request = {
@@ -112,9 +117,7 @@ def _run(
             "device": {"arch": device.arch, "cube": device.cube, "vector": device.vector},
             "cases": [_in_tree(case, source, out) for case in cases],
             "only": only,
-            # longest first: a migrated tree may lie inside the source's folder
-            "roots": sorted(((f"{root}/", "") for root in roots), key=lambda r: -len(r[0]))
-            + [(f"{toolchain.triton_folder.parent}/", "")],
+            "roots": [*renamed, (f"{toolchain.triton_folder.parent}/", LIBRARY)],
         }
         (folder / "request.json").write_text(json.dumps(request))
         command = [str(toolchain.python), "-s", str(WORKER), str(folder / "request.json")]

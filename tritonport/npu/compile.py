@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,11 @@ _FLAGS: Mapping[str, str] = {
 }
 """Launch options that triton-ascend 3.2.0 hands to bishengir-compile for A2 and A3, in its order."""
 
-_ALWAYS = ("--enable-hfusion-compile=true", "--enable-hivm-compile=true", "--enable-triton-kernel-compile=true")
+_ALWAYS = (
+    "--enable-hfusion-compile=true",
+    "--enable-hivm-compile=true",
+    "--enable-triton-kernel-compile=true",
+)
 _REPEATABLE = "--mlir-disable-threading"
 """With threads 1.2.0 loses overflow messages, and with them its own retries, or crashes, at random."""
 _WISHED = ("--enable-memory-display", "--save-temps=.")
@@ -86,19 +90,11 @@ def compile_unit(toolchain: Toolchain, setting: Setting, unit: Unit) -> Measurem
             result = Measurement(None, 0.0, messages=(_at_home(adapted, unit),))
         else:
             result = _plan(toolchain, setting, unit, adapted, folder)
-    return _with(result, seconds=round(time.monotonic() - started, 3))
-
-
-def _with(result: Measurement, **changes: Any) -> Measurement:
-    from dataclasses import replace
-
-    return replace(result, **changes)
+    return replace(result, seconds=round(time.monotonic() - started, 3))
 
 
 def _at_home(message: Message, unit: Unit) -> Message:
     """A message without a place belongs to the kernel."""
-    from dataclasses import replace
-
     return message if message.file else replace(message, file=unit.file, line=unit.line)
 
 
@@ -130,7 +126,13 @@ def _adapter_arguments(options: Mapping[str, Any]) -> list[str]:
 
 def _adapt(toolchain: Toolchain, setting: Setting, unit: Unit, folder: Path) -> str | Message:
     (folder / "kernel.ttir.mlir").write_text(unit.ttir)
-    command = [str(toolchain.adapter), "kernel.ttir.mlir", *_adapter_arguments(unit.options), "-o", "linalg.mlir"]
+    command = [
+        str(toolchain.adapter),
+        "kernel.ttir.mlir",
+        *_adapter_arguments(unit.options),
+        "-o",
+        "linalg.mlir",
+    ]
     ended = process.run(command, folder, clean_environment(), setting.seconds)
     failure = _failure("triton-adapter-opt", ended, setting.seconds)
     if failure:
@@ -155,7 +157,10 @@ def _failure(program: str, ended: process.Ended, limit: float) -> Message | None
     if found:
         return found[0]
     last = next((line for line in reversed(ended.output.splitlines()) if line.strip()), "")
-    return Message("silent", f"{program} failed with status {ended.status}" + (f": {last}" if last else " and said nothing"))
+    return Message(
+        "silent",
+        f"{program} failed with status {ended.status}" + (f": {last}" if last else " and said nothing"),
+    )
 
 
 def compiler_arguments(toolchain: Toolchain, arch: str, options: Mapping[str, Any]) -> list[str]:
@@ -163,7 +168,9 @@ def compiler_arguments(toolchain: Toolchain, arch: str, options: Mapping[str, An
     known = supported_flags(toolchain.bishengir)
     wished = [flag for flag in _WISHED if flag[2:].partition("=")[0] in known]
     passed_on = [
-        f"--{_newer(name)}={value}" for name, value in options.items() if name not in _FLAGS and _newer(name) in known
+        f"--{_newer(name)}={value}"
+        for name, value in options.items()
+        if name not in _FLAGS and _newer(name) in known
     ]
     return [f"--target={arch}", *given, *_ALWAYS, *passed_on, *wished, _REPEATABLE]
 
@@ -180,7 +187,9 @@ def _newer(name: str) -> str:
 def supported_flags(compiler: Path) -> frozenset[str]:
     """Names of the flags that this compiler lists; versions differ. Empty when it does not even do that."""
     try:
-        done = subprocess.run([str(compiler), "--help"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [str(compiler), "--help"], capture_output=True, text=True, timeout=60, check=False
+        )
     except (OSError, subprocess.SubprocessError):
         return frozenset()
     return frozenset(re.findall(r"--([a-z][\w-]*)", done.stdout))
@@ -196,7 +205,14 @@ def _plan(toolchain: Toolchain, setting: Setting, unit: Unit, linalg: str, folde
     environment = clean_environment()
     environment["PATH"] = f"{stand_in.parent}:{environment.get('PATH', '')}"
     arguments = compiler_arguments(toolchain, setting.arch, unit.options)
-    command = [*process.without_randomisation(), str(toolchain.bishengir), "kernel.mlir", *arguments, "-o", "kernel"]
+    command = [
+        *process.without_randomisation(),
+        str(toolchain.bishengir),
+        "kernel.mlir",
+        *arguments,
+        "-o",
+        "kernel",
+    ]
     if not toolchain.bishengir.is_file():
         ended = process.Ended(127, f"cannot start {toolchain.bishengir}: it is missing")
     else:
@@ -215,10 +231,12 @@ def _read(setting: Setting, unit: Unit, ended: process.Ended, folder: Path) -> M
     plan = memory.read_plan(folder, text, setting.limits, overflows)
     switched = retries(ended.output)
     if failure is not None:
-        messages = [failure, *(m for m in said if m != failure)]
+        messages = [failure, *(m for m in said if m.text not in failure.text)]
         placed = tuple(_at_buffer(message, plan, unit) for message in messages)
         fits = False if overflows else None
-        return Measurement(fits, 0.0, plan.uses, switched, messages=placed, largest_buffers=plan.largest if overflows else ())
+        return Measurement(
+            fits, 0.0, plan.uses, switched, messages=placed, largest_buffers=plan.largest if overflows else ()
+        )
     assert text is not None
     counts = asdict(ir.count(text))
     reasons = counts.pop("scalar_reasons") or {}
@@ -228,8 +246,6 @@ def _read(setting: Setting, unit: Unit, ended: process.Ended, folder: Path) -> M
 
 def _at_buffer(message: Message, plan: memory.Plan, unit: Unit) -> Message:
     """The compiler names the whole kernel for an overflow; the largest buffer's line says more."""
-    from dataclasses import replace
-
     biggest = next((b for b in plan.largest if b.file), None)
     if message.kind == "overflow" and biggest is not None:
         return replace(message, file=biggest.file, line=biggest.line)

@@ -33,7 +33,8 @@ _CHECK = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2], sys
 def install(ir: str | None, progress: Progress, *, python: Path | None = None) -> Toolchain:
     """Installs (or finishes) the environment of one ascendnpu-ir version and returns it.
 
-    Raises UserError: wrong machine, no fitting CPython, no network, an unknown version, a wheel with other bytes.
+    Raises UserError: wrong machine, no fitting CPython, no network, an unknown version, a wheel with other
+    bytes.
     """
     version = ir or pins().default
     _refuse(version)
@@ -52,7 +53,9 @@ def _refuse(version: str) -> None:
     if problem:
         raise UserError(problem, hint="the npu-compile tier is not run on this machine")
     if version not in pins().compilers:
-        raise UserError(f"no pinned ascendnpu-ir {version}", f"there are: {', '.join(sorted(pins().compilers))}")
+        raise UserError(
+            f"no pinned ascendnpu-ir {version}", f"there are: {', '.join(sorted(pins().compilers))}"
+        )
 
 
 def _make(home: Path, version: str, python: Path | None, progress: Progress) -> None:
@@ -69,7 +72,11 @@ def _make(home: Path, version: str, python: Path | None, progress: Progress) -> 
         progress(name, done, len(steps))
         step()
     size = sum(path.stat().st_size for path in home.rglob("*") if path.is_file() and not path.is_symlink())
-    facts = {"ascendnpu_ir": version, "megabytes": size // 1_000_000, "seconds": round(time.monotonic() - started)}
+    facts = {
+        "ascendnpu_ir": version,
+        "megabytes": size // 1_000_000,
+        "seconds": round(time.monotonic() - started),
+    }
     temporary = home / (STAMP + ".new")
     temporary.write_text(json.dumps(facts))
     temporary.replace(home / STAMP)
@@ -89,13 +96,14 @@ def _environment(home: Path, own: Path, python: Path | None) -> None:
 
 
 def find_python(chosen: Path | None = None) -> str:
-    """A CPython that the compiler's wheels exist for and that can make environments. UserError without one."""
+    """A CPython that the compiler's wheels exist for, with venv. UserError without one."""
     wanted = pins().pythons
     if chosen is not None:
         if _version_of(str(chosen)) not in wanted:
             raise UserError(f"{chosen} is not a CPython {' or '.join(wanted)} with venv and ensurepip")
         return str(chosen)
-    named = [shutil.which(f"python{version}", path=folder) for version in wanted for folder in _path_folders()]
+    folders = _path_folders()
+    named = [shutil.which(f"python{version}", path=folder) for version in wanted for folder in folders]
     for candidate in (*(name for name in named if name), sys.executable):
         if _version_of(candidate) in wanted:
             return candidate
@@ -144,7 +152,17 @@ def _capture(own: Path) -> None:
 
 def _pip(own: Path, arguments: Sequence[str]) -> None:
     # -s: a package in the user's site folder would pass for installed
-    command = [str(own), "-s", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--retries", "1"]
+    command = [
+        str(own),
+        "-s",
+        "-m",
+        "pip",
+        "install",
+        "--no-input",
+        "--disable-pip-version-check",
+        "--retries",
+        "1",
+    ]
     done = subprocess.run(
         [*command, "--progress-bar", "off", *arguments],
         capture_output=True, text=True, check=False, env=clean_environment(),
@@ -153,7 +171,13 @@ def _pip(own: Path, arguments: Sequence[str]) -> None:
         raise _pip_error(done.stdout + done.stderr)
 
 
-_OFFLINE = ("NewConnectionError", "Name or service not known", "name resolution", "Connection refused", "timed out")
+_OFFLINE = (
+    "NewConnectionError",
+    "Name or service not known",
+    "name resolution",
+    "Connection refused",
+    "timed out",
+)
 
 
 def _pip_error(output: str) -> UserError:
@@ -162,7 +186,9 @@ def _pip_error(output: str) -> UserError:
     message = errors[-1] if errors else _last_line(output)
     mismatch = next((line for line in errors if "DO NOT MATCH THE HASHES" in line), None)
     if mismatch:
-        return UserError("a wheel of the compiler does not have the pinned sha256", hint="nothing was installed")
+        return UserError(
+            "a wheel of the compiler does not have the pinned sha256", hint="nothing was installed"
+        )
     if any(sign in output for sign in _OFFLINE):
         return UserError(
             f"no package index can be reached ({message})",
@@ -191,4 +217,3 @@ def _trial(home: Path, own: Path) -> None:
     if done.returncode != 0:
         reason = _last_line(done.stderr)
         raise UserError(f"the environment does not work: {reason}", hint=f"delete {home} and install again")
-

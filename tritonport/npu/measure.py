@@ -8,13 +8,22 @@ from typing import Any, Literal
 
 SubBlock = Literal["tiled", "guarded", "none"]
 Kind = Literal[
-    "overflow", "legalisation", "assertion", "crash", "time-out", "silent", "missing", "front-end", "grid", "option"
+    "overflow",
+    "legalisation",
+    "assertion",
+    "crash",
+    "time-out",
+    "silent",
+    "missing",
+    "front-end",
+    "grid",
+    "option",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One thing that went wrong. file is relative to the source root; line is 1-based; both None when unknown.
+    """One thing that went wrong. file: relative to the source root; line: 1-based; None when unknown.
 
     buffer: UB, L1 or L0C with requires_bits and limit_bits, for an overflow.
     """
@@ -90,12 +99,11 @@ class Measurement:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Measurement:
-        return Measurement(
-            **{
-                **data,
-                "uses": {name: Use(**use) for name, use in data["uses"].items()},
-                "retries": tuple(data["retries"]),
-                "messages": tuple(Message(**message) for message in data["messages"]),
-                "largest_buffers": tuple(Buffer(**buffer) for buffer in data["largest_buffers"]),
-            }
-        )
+        members: dict[str, Any] = {
+            **data,
+            "uses": {name: Use(**use) for name, use in data["uses"].items()},
+            "retries": tuple(data["retries"]),
+            "messages": tuple(Message(**message) for message in data["messages"]),
+            "largest_buffers": tuple(Buffer(**buffer) for buffer in data["largest_buffers"]),
+        }
+        return Measurement(**members)

@@ -20,13 +20,15 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """uses: by memory. largest: the largest buffers that live at the fullest moment of the memory in question."""
+    """uses: by memory. largest: the largest buffers alive at the fullest moment of the memory in question."""
 
     uses: Mapping[str, Use]
     largest: tuple[Buffer, ...]
 
 
-def read_plan(folder: Path, text: str | None, limits: Mapping[str, int], overflows: Iterable[Message]) -> Plan:
+def read_plan(
+    folder: Path, text: str | None, limits: Mapping[str, int], overflows: Iterable[Message]
+) -> Plan:
     """The plan of one compilation.
 
     folder: where the compiler wrote memory_info_*.json (1.1.0 on). text: the final IR, for versions that
@@ -36,7 +38,11 @@ def read_plan(folder: Path, text: str | None, limits: Mapping[str, int], overflo
     uses = {name: Use(bits, limits[name]) for name, bits in _used(records).items()}
     if not records and text is not None:
         uses = {name: Use(bits, limits[name]) for name, bits in _addresses(text).items()}
-    full = {m.buffer: Use(m.requires_bits, m.limit_bits) for m in overflows if m.buffer and m.requires_bits and m.limit_bits}
+    full = {
+        m.buffer: Use(m.requires_bits, m.limit_bits)
+        for m in overflows
+        if m.buffer and m.requires_bits and m.limit_bits
+    }
     for name, use in full.items():
         uses[name] = use
     shown = next(iter(full), "UB")

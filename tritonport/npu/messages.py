@@ -1,20 +1,30 @@
-"""Compiler output -> located messages. The compiler prints MLIR diagnostics, its own notes, and stack dumps."""
+"""Compiler output -> located messages. It prints MLIR diagnostics, its own notes, and stack dumps."""
 
 from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tritonport.npu.measure import Kind, Message
 
-_LOC = re.compile(r"^(?P<loc>loc\(.*?\)+|<unknown>:0|[^\s:\"()]+:\d+:\d+): error: (?P<text>.*)$")
+_ERROR = re.compile(r"^(?P<place>.+?): error: (?P<text>.*)$")
+_CALLED_FROM = re.compile(r"^(?P<place>.+?): note: called from")
 _PLACE = re.compile(r'"([^"]+)":(\d+):\d+')
-_PLAIN_PLACE = re.compile(r"^([^\s:\"()]+):(\d+):\d+$")
+_PLAIN_PLACE = re.compile(r"^([^\"()]+):(\d+):\d+$")
 _OVERFLOW = re.compile(r"\b(ub|cbuf|cc) overflow, requires (\d+) bits while (\d+) bits available")
-_RETRY = re.compile(r"^\[NOTE\] \w+ overflow detected; automatically set (.+?) and retrying compilation", re.MULTILINE)
+_RETRY = re.compile(
+    r"^\[NOTE\] \w+ overflow detected; automatically set (.+?) and retrying compilation", re.MULTILINE
+)
 _ASSERTION = re.compile(r"Assertion `.*' failed|UNREACHABLE executed|LLVM ERROR: .*")
-_LEGALISATION = re.compile(r"failed to legalize|failed to (?:convert|lower)|not? support|unsupported|illegal", re.IGNORECASE)
+_LEGALISATION = re.compile(
+    r"failed to legalize|failed to (?:convert|lower)|not? support|unsupported|illegal", re.IGNORECASE
+)
+
+Place = tuple[str | None, int | None]
+
+LIBRARY = "~toolchain/"
+"""Stands in the IR for the folder of the toolchain's own Python packages."""
 
 MEMORIES = {"ub": "UB", "cbuf": "L1", "cc": "L0C"}
 """The compiler's names of address spaces, and the hardware's."""
@@ -28,35 +38,50 @@ def retries(output: str) -> tuple[str, ...]:
     return tuple(_RETRY.findall(output))
 
 
-def place_of(location: str) -> tuple[str | None, int | None]:
-    """File and line of an MLIR location. Of a call site the callee's: the line that the value comes from.
+def place_of(location: str) -> Place:
+    """File and line of an MLIR location. Of a call site the innermost place that is no library's.
 
     Line 0 and the compiler's own input file are no places of a source.
     """
     plain = _PLAIN_PLACE.match(location)
     found = [plain.groups()] if plain else _PLACE.findall(location)
     for file, line in found:
-        if file.endswith(".py") and int(line) > 0:
+        if file.endswith(".py") and int(line) > 0 and not file.startswith(LIBRARY):
             return file, int(line)
     return None, None
 
 
 def read_messages(output: str) -> tuple[Message, ...]:
     """Every error of one run, overflows first, each text once."""
-    found = [message for line in output.splitlines() for message in _of_line(line.strip())]
-    unique = {(m.kind, m.text): m for m in reversed(found)}
-    ordered = sorted(reversed(unique.values()), key=lambda m: m.kind != "overflow")
-    return tuple(ordered)
+    lines = [line.strip() for line in output.splitlines()]
+    found = [message for at, line in enumerate(lines) for message in _of_line(line, lines[at + 1 :])]
+    unique: dict[tuple[str, str], Message] = {}
+    for message in found:
+        unique.setdefault((message.kind, message.text), message)
+    return tuple(sorted(unique.values(), key=lambda message: message.kind != "overflow"))
 
 
-def _of_line(line: str) -> Iterable[Message]:
-    match = _LOC.match(line)
-    if match:
-        text = match.group("text").strip()
+def _of_line(line: str, following: Sequence[str]) -> Iterable[Message]:
+    error, assertion = _ERROR.match(line), _ASSERTION.search(line)
+    if error:
+        text = error.group("text").strip()
         if not text.startswith(_FOLLOW_UPS):
-            yield _located(text, *place_of(match.group("loc")))
-    elif _ASSERTION.search(line):
-        yield Message("assertion", _ASSERTION.search(line).group(0))  # type: ignore[union-attr]
+            place = place_of(error.group("place"))
+            yield _located(text, *(place if place[0] else _caller(following)))
+    elif assertion:
+        yield Message("assertion", assertion.group(0))
+
+
+def _caller(following: Sequence[str]) -> Place:
+    """For an error inside a library: the first call of it, in the notes up to the next error."""
+    for line in following:
+        if _ERROR.match(line):
+            break
+        note = _CALLED_FROM.match(line)
+        place = place_of(note.group("place")) if note else (None, None)
+        if place[0]:
+            return place
+    return None, None
 
 
 def _located(text: str, file: str | None, line: int | None) -> Message:

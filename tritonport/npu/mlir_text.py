@@ -11,19 +11,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_CONSTANT = re.compile(r"^\s*(%[\w#]+) = arith\.constant (-?\d+) : (?:index|i\d+)")
+_CONSTANT = re.compile(r"^\s*(%[-.\w#]+) = arith\.constant (-?\d+) : (?:index|i\d+)")
 _FUNCTION = re.compile(r"^\s*func\.func (?:private )?@(\w+)\(")
-_FOR = re.compile(r"\bscf\.for (%[\w#]+) = (%[\w#]+) to (%[\w#]+) step (%[\w#]+)")
+_FOR = re.compile(r"\bscf\.for (%[-.\w#]+) = (%[-.\w#]+) to (%[-.\w#]+) step (%[-.\w#]+)")
 _LOOP = re.compile(r"\b(scf\.(?:for|while|forall|parallel)|affine\.(?:for|parallel))\b")
 _ALIAS = re.compile(
-    r"^\s*(%[\w#]+) = (memref\.(?:cast|subview|collapse_shape|expand_shape|reinterpret_cast|view)|"
+    r"^\s*(%[-.\w#]+) = (memref\.(?:cast|subview|collapse_shape|expand_shape|reinterpret_cast|view)|"
     r"hivm\.hir\.pointer_cast)\b(.*)$"
 )
 _MEMREF = re.compile(
     r"memref<((?:[\d?]+x)*)(\w+)(?:, strided<\[([^\]]*)\](?:, offset: [^>]+)?>)?"
     r"(?:, #hivm\.address_space<(\w+)>)?>"
 )
-_SOURCE = re.compile(r"^ ?(%[\w#]+)")
+_SOURCE = re.compile(r"^ ?(%[-.\w#]+)")
 ELEMENT_BITS = {
     "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f16": 16, "bf16": 16, "f32": 32, "f64": 64,
 }  # fmt: skip
@@ -51,7 +51,9 @@ def memref_in(text: str) -> MemRef | None:
         return None
     shape = tuple(None if size == "?" else int(size) for size in match.group(1).split("x") if size)
     if match.group(3) is not None:
-        strides = tuple(None if "?" in part else int(part) for part in match.group(3).split(",") if part.strip())
+        strides = tuple(
+            None if "?" in part else int(part) for part in match.group(3).split(",") if part.strip()
+        )
     else:
         strides = _row_major(shape)
     return MemRef(shape, match.group(2), strides, match.group(4))
@@ -115,7 +117,9 @@ class Function:
     body: Region
 
     def text(self) -> str:
-        return "\n".join(line for node in self.body.walk() for line in (node.head, *node.lines, node.attributes))
+        return "\n".join(
+            line for node in self.body.walk() for line in (node.head, *node.lines, node.attributes)
+        )
 
 
 def functions(text: str) -> tuple[Function, ...]:
@@ -186,10 +190,7 @@ def resolve(name: str, node: Region) -> tuple[MemRef | None, int | None]:
             break
         operation, rest = found
         source, result = _ends(operation, rest)
-        if operation == "memref.cast":
-            seen = seen or source
-        else:
-            seen = seen or result
+        seen = seen or (source if operation == "memref.cast" else result)
         if elements is None and result is not None:
             elements = result.elements
         if elements is None and operation == "memref.subview" and source is not None:

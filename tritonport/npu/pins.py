@@ -1,4 +1,4 @@
-"""What `toolchain install` installs, with the digests that pip must find. Data: pins.toml beside this file."""
+"""What `toolchain install` installs, with the digests that pip must find. Data: pins.toml."""
 
 from __future__ import annotations
 

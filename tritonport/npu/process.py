@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,6 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
+
+_SHOWN = 4_000_000
+"""Bytes of each stream that are read; a stack dump has a few thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +46,14 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], se
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     process.wait()
 
 
-def _text(file: object) -> str:
-    handle: tempfile._TemporaryFileWrapper[bytes] = file  # type: ignore[assignment]  # noqa: SLF001
-    handle.seek(0)
-    return handle.read(4_000_000).decode(errors="replace")
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(_SHOWN).decode(errors="replace")
 
 
 @cache

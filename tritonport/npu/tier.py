@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -52,6 +52,10 @@ class Detail:
     launches: int
 
 
+Details = Mapping[tuple[str, str, Side], Detail]
+"""By kernel, case and side."""
+
+
 @dataclass(frozen=True, slots=True)
 class NpuReport:
     """What the tier found.
@@ -66,7 +70,9 @@ class NpuReport:
     target: str
     kernels: Mapping[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     messages: tuple[LocatedMessage, ...] = ()
-    details: Mapping[tuple[str, str, Side], Detail] = field(default_factory=dict[tuple[str, str, Side], Detail])
+    details: Mapping[tuple[str, str, Side], Detail] = field(
+        default_factory=dict[tuple[str, str, Side], Detail]
+    )
     notes: tuple[str, ...] = ()
 
     def refused(self) -> tuple[LocatedMessage, ...]:
@@ -107,16 +113,17 @@ def run_npu_compile(
         return NpuReport(nothing, "not-run", f"target {chosen.name} is not compiled by this tier", target)
     if isinstance(found, Missing):
         return NpuReport(nothing, "not-run", found.why, target)
-    declared = cases_for(source, cases)
     only = list(cases) if cases is not None else None
-    sides = _captured(found, chip, source, out, declared, only, jobs)
+    sides = _captured(found, chip, source, out, only=only, jobs=jobs)
     problem = next((f"{side}: {c.problem}" for side, c in sides.items() if c.problem), None)
     if problem or not any(case.launches for c in sides.values() for case in c.cases):
         why = problem or _no_launches(sides)
         return NpuReport(found.facts(chip.arch), "not-run", why, target, notes=found.notes)
     setting = Setting(chip.arch, _limits(chosen), seconds)
     results = _compiled(found, setting, sides, jobs, progress)
-    return _report(found, chip.arch, target, sides, results, _grid_limit(chosen), origins)
+    details = _details(sides, results, _grid_limit(chosen))
+    facts = found.facts(chip.arch)
+    return _report(facts, target, sides, details, origins=origins, notes=found.notes)
 
 
 COMPILED = ("a2", "a3")
@@ -148,14 +155,15 @@ def _captured(
     device: Device,
     source: SourceTree,
     out: Path | None,
-    declared: Sequence[dict[str, Any]],
+    *,
     only: Sequence[str] | None,
     jobs: int,
 ) -> dict[Side, Captured]:
     """Both sides, beside each other when there is more than one job."""
+    declared = cases_for(source, only)
     wanted: dict[Side, Path | None] = {"before": None} if out is None else {"before": None, "after": out}
     with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(wanted)))) as pool:
-        running = {
+        running: dict[Side, Future[Captured]] = {
             side: pool.submit(capture, toolchain, device, source, folder, declared, only=only)
             for side, folder in wanted.items()
         }
@@ -201,29 +209,37 @@ def _cached(toolchain: Toolchain, setting: Setting, unit: Unit) -> Measurement:
     return result
 
 
+def _details(
+    sides: Mapping[Side, Captured], results: Mapping[str, Measurement], limit: int | None
+) -> Details:
+    return {
+        (kernel, case.name, side): _detail(launches, captured, results, limit)
+        for side, captured in sides.items()
+        for case in captured.cases
+        for kernel, launches in _by_kernel(case).items()
+    }
+
+
 def _report(
-    toolchain: Toolchain,
-    arch: str,
+    facts: dict[str, str | None],
     target: str,
     sides: Mapping[Side, Captured],
-    results: Mapping[str, Measurement],
-    grid_limit: int | None,
+    details: Details,
+    *,
     origins: Origins | None,
+    notes: Sequence[str],
 ) -> NpuReport:
-    details: dict[tuple[str, str, Side], Detail] = {}
-    for side, captured in sides.items():
-        for case in captured.cases:
-            for kernel, launches in _by_kernel(case).items():
-                details[kernel, case.name, side] = _detail(launches, captured, results, grid_limit)
-    messages = [_located(key, message, origins) for key, detail in details.items() for message in _said(detail)]
-    messages += [_host_failure(side, case) for side, c in sides.items() for case in c.cases if case.error and side == "after"]
-    notes = [*toolchain.notes, *_notes(sides)]
-    facts = toolchain.facts(arch)
+    messages = [
+        _located(key, message, origins) for key, detail in details.items() for message in _said(detail)
+    ]
+    if "after" in sides:
+        messages += [_host_failure(case) for case in sides["after"].cases if case.error]
     kernels = {
         kernel: {"toolchain": facts, "target": target, "cases": _entries(kernel, details)}
         for kernel in sorted({key[0] for key in details})
     }
-    return NpuReport(facts, "ran", None, target, kernels, tuple(messages), details, tuple(notes))
+    every = (*notes, *_notes(sides["before"]))
+    return NpuReport(facts, "ran", None, target, kernels, tuple(messages), details, every)
 
 
 def _by_kernel(case: CapturedCase) -> dict[str, list[Launch]]:
@@ -275,25 +291,25 @@ def _located(key: tuple[str, str, Side], message: Message, origins: Origins | No
     )
 
 
-def _host_failure(side: Side, case: CapturedCase) -> LocatedMessage:
+def _host_failure(case: CapturedCase) -> LocatedMessage:
     """Migrated host code that raises where no kernel could be launched."""
     last = (case.error or "").strip().splitlines()[-1]
-    return LocatedMessage(side, "", case.name, "front-end", f"host code raised: {last}", None, None)
+    return LocatedMessage("after", "", case.name, "front-end", f"host code raised: {last}", None, None)
 
 
-def _notes(sides: Mapping[Side, Captured]) -> Iterable[str]:
-    captured = sides["before"]
+def _notes(captured: Captured) -> Iterable[str]:
     for case in captured.cases:
         yield from (f"{case.name}: {note}" for note in case.notes)
         if case.error:
             yield f"{case.name}: the original's host code raised: {case.error.strip().splitlines()[-1]}"
 
 
-def _entries(kernel: str, details: Mapping[tuple[str, str, Side], Detail]) -> list[dict[str, Any]]:
+def _entries(kernel: str, details: Details) -> list[dict[str, Any]]:
     names = dict.fromkeys(case for name, case, _ in details if name == kernel)
     sides: tuple[Side, Side] = ("before", "after")
     return [
-        {"case": case, **{side: _entry(details.get((kernel, case, side))) for side in sides}} for case in names
+        {"case": case, **{side: _entry(details.get((kernel, case, side))) for side in sides}}
+        for case in names
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -66,7 +67,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class ToolchainStatus:
-    """What `status` and `doctor` print. installed: ascendnpu-ir versions that are complete; half: begun ones."""
+    """What `status` and `doctor` print. installed: complete ascendnpu-ir versions; half: begun ones."""
 
     supported: bool
     why: str | None
@@ -181,8 +182,6 @@ def _environment(home: Path, python: Path, compiler: Path | None) -> Toolchain |
 
 
 def _on_path() -> Path | None:
-    import shutil
-
     found = shutil.which("bishengir-compile")
     return Path(found) if found else None
 
@@ -190,7 +189,9 @@ def _on_path() -> Path | None:
 def _reported_version(compiler: Path) -> str | None:
     """Second word of `bishengir-compile --version`; None when it says nothing."""
     try:
-        done = subprocess.run([str(compiler), "--version"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [str(compiler), "--version"], capture_output=True, text=True, timeout=60, check=False
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     words = done.stdout.split()
@@ -198,7 +199,7 @@ def _reported_version(compiler: Path) -> str | None:
 
 
 def _identity(compiler: Path, adapter: Path, facts: dict[str, Any]) -> str:
-    """Versions, sizes and times of the two programs: reading 130 MB for a digest would cost every run 0.1 s."""
+    """Versions, sizes and times of the two programs; a digest of 130 MB would cost every run 0.1 s."""
     stats = [(path.stat().st_size, path.stat().st_mtime_ns) for path in (compiler, adapter)]
     return json.dumps([facts["triton_ascend"], facts["ascendnpu_ir"], facts["torch"], facts["python"], stats])
 
@@ -214,7 +215,7 @@ def _unchecked(triton_ascend: str | None, ir: str | None) -> tuple[str, ...]:
 
 
 def clean_environment() -> dict[str, str]:
-    """The caller's environment without what would lead into its own Python or change the compiler's answer."""
+    """The caller's environment without what leads into its own Python or changes the compiler's answer."""
     dropped = ("PYTHONPATH", "PYTHONHOME", "TRITON_INTERPRET", "BISHENG_INSTALL_PATH", "VIRTUAL_ENV")
     kept = {key: value for key, value in os.environ.items() if key not in dropped}
     return {**kept, "OMP_NUM_THREADS": "1", "TRITON_ALL_BLOCKS_PARALLEL": "0"}

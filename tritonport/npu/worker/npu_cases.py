@@ -63,7 +63,7 @@ def _load(place: str) -> Callable[..., Any] | None:
 
 
 def accepted(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Those of the given arguments that the function names; `**kwargs` of a host function hides nothing here."""
+    """Those of the given arguments that the function names. TypeError when it needs others."""
     signature = inspect.signature(inspect.unwrap(function))
     missing = [
         p.name

@@ -6,11 +6,14 @@ Part of the capture worker: runs inside the toolchain's environment, which has n
 from __future__ import annotations
 
 import hashlib
+import importlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
+
+_Options = tuple[dict[str, Any], dict[str, Any]]
 
 
 @dataclass
@@ -35,35 +38,33 @@ class Recorder:
 
     def record(self, jit: Any, args: tuple[Any, ...], grid: Any, kwargs: dict[str, Any]) -> None:
         """Mirrors JITFunction.run of triton-ascend 3.2.0 up to its call of the compiler."""
-        from triton.compiler.compiler import make_backend
-        from triton.runtime.driver import driver
-
+        # by name: the triton that a type checker sees is another version
+        driver: Any = importlib.import_module("triton.runtime.driver").driver
+        make_backend: Any = importlib.import_module("triton.compiler.compiler").make_backend
         backend = make_backend(driver.active.get_current_target())
-        if jit.binder is None:
+        if not jit.binder:
             jit.create_binder(backend)
         kwargs = {"debug": False, **kwargs, **(getattr(jit, "bishengir_option", None) or {})}
         bound, spec, _, _, excess = jit.binder(*args, **kwargs)
-        unit = self._unit(jit, backend, bound, spec, {key: kwargs[key] for key in excess}, kwargs)
-        self.launches.append({"kernel": kernel_name(jit), "unit": unit.key, "grid": _grid(grid, bound)})
-
-    def _unit(
-        self, jit: Any, backend: Any, bound: dict[str, Any], spec: Any, excess: dict[str, Any], kwargs: Any
-    ) -> Unit:
-        names = [jit.params[i].name for i in jit.non_constexpr_indices]
-        # `None` is a null pointer: a constant, with any pointer type
-        signature = {
-            name: "*i8" if kind == "none" else kind for name, kind in zip(names, spec, strict=False)
-        }
+        options = dict(backend.parse_options(kwargs).__dict__)
+        unknown = {key: kwargs[key] for key in excess if key not in options}
         values = tuple(bound.values())
         attrs = backend.get_attrs_descriptor(jit.params, values)
+        unit = self._unit(jit, spec, values, attrs, asked=(options, unknown))
+        self.launches.append({"kernel": kernel_name(jit), "unit": unit.key, "grid": _grid(grid, bound)})
+
+    def _unit(self, jit: Any, spec: Any, values: tuple[Any, ...], attrs: Any, *, asked: _Options) -> Unit:
+        """asked: the options that the compiler knows, and the others of the launch."""
+        options, unknown = asked
+        names = [jit.params[i].name for i in jit.non_constexpr_indices]
+        # `None` is a null pointer: a constant, with any pointer type
+        signature = {name: "*i8" if kind == "none" else kind for name, kind in zip(names, spec, strict=False)}
         fixed = attrs.get_constants()
         constants = {
             param.name: value
             for param, value in zip(jit.params, values, strict=True)
             if param.is_constexpr or param.num in fixed or value is None
         }
-        options = dict(backend.parse_options(kwargs).__dict__)
-        unknown = {key: value for key, value in excess.items() if key not in options}
         identity = repr((kernel_name(jit), signature, constants, attrs.to_dict(), options, unknown))
         key = hashlib.sha256(identity.encode()).hexdigest()[:16]
         return self.units.setdefault(key, Unit(key, jit, signature, constants, attrs, options, unknown))
@@ -80,15 +81,14 @@ def first_line(jit: Any) -> int:
 
 
 def _grid(grid: Any, bound: dict[str, Any]) -> list[int]:
-    sizes = grid(bound) if callable(grid) else grid
-    sizes = tuple(sizes) if isinstance(sizes, (tuple, list)) else (sizes,)
+    sizes = cast("Sequence[Any]", grid(bound) if callable(grid) else grid)
     return [int(size) for size in (*sizes, 1, 1)[:3]]
 
 
 @contextmanager
-def capturing(recorder: Recorder) -> Iterator[None]:
+def capturing(recorder: Recorder) -> Generator[None, None, None]:
     """While it holds, every `kernel[grid](...)` is recorded and returns at once."""
-    from triton.runtime.jit import JITFunction
+    JITFunction: Any = importlib.import_module("triton.runtime.jit").JITFunction  # noqa: N806
 
     def run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
         recorder.record(self, args, grid, kwargs)

@@ -6,6 +6,7 @@ Part of the capture worker: runs inside the toolchain's environment, which has n
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import sys
@@ -85,15 +86,21 @@ def _child(unit: Unit, stem: Path, roots: Roots, log: Path, answer: Path) -> Non
 
 
 def _ttir(unit: Unit) -> str:
-    import triton.backends.ascend.compiler as ascend
-    from triton._C.libtriton import ir
-    from triton.compiler import ASTSource
-    from triton.compiler.compiler import make_backend
-    from triton.runtime.driver import driver
-
-    target = driver.active.get_current_target()
-    backend = make_backend(target)
-    source = ASTSource(fn=unit.jit, signature=unit.signature, constants=unit.constants, attrs=unit.attrs)
+    # by name: the triton that a type checker sees is another version, without this backend
+    ascend, compiler, ir, driver = (
+        importlib.import_module(name)
+        for name in (
+            "triton.backends.ascend.compiler",
+            "triton.compiler.compiler",
+            "triton._C.libtriton.ir",
+            "triton.runtime.driver",
+        )
+    )
+    target = driver.driver.active.get_current_target()
+    backend = compiler.make_backend(target)
+    source = compiler.ASTSource(
+        fn=unit.jit, signature=unit.signature, constants=unit.constants, attrs=unit.attrs
+    )
     options = backend.parse_options(dict(unit.options))
     context = ir.context()
     ir.load_dialects(context)
@@ -106,17 +113,19 @@ def _ttir(unit: Unit) -> str:
 
 def _described(error: Exception, roots: Roots) -> dict[str, Any]:
     """The innermost message of a chain of compilation errors, and the source line that it names."""
-    chain = list(_chain(error))
-    placed = [item for item in chain if getattr(item, "src", None) and getattr(item, "node", None) is not None]
+    chain: list[Any] = list(_chain(error))
+    placed = [
+        item for item in chain if getattr(item, "src", None) and getattr(item, "node", None) is not None
+    ]
     inner = chain[-1]
     message = getattr(inner, "error_message", None) or str(inner) or type(inner).__name__
     if not placed:
         return {"error": f"{type(inner).__name__}: {message}"}
     where: dict[str, Any] = {"error": f"{type(inner).__name__}: {message}"}
-    jit = _owner(placed[-1].src)  # type: ignore[attr-defined]
+    jit = _owner(placed[-1].src)
     if jit is not None:
         where["error_file"] = portable(str(Path(jit.fn.__code__.co_filename).resolve()), roots)
-        where["error_line"] = first_line(jit) + placed[-1].node.lineno - 1  # type: ignore[attr-defined]
+        where["error_line"] = first_line(jit) + placed[-1].node.lineno - 1
     return where
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,15 @@ class Device:
     arch: str
     cube: int
     vector: int
+
+
+def _answers(value: Any) -> Callable[..., Any]:
+    """A function that takes anything and gives this."""
+
+    def answer(*_args: Any, **_kwargs: Any) -> Any:
+        return value
+
+    return answer
 
 
 class _Anything:
@@ -64,7 +74,7 @@ class StubDriver:
         return GPUTarget("npu", self.device.arch, 0)
 
     def get_benchmarker(self) -> Any:
-        return lambda *args, **kwargs: [0.0, 0.0, 0.0]
+        return _answers([0.0, 0.0, 0.0])
 
     def get_current_device(self) -> int:
         return 0
@@ -78,15 +88,15 @@ def _torch_npu(device: Device) -> types.ModuleType:
 
     module = types.ModuleType("torch.npu")
     members: dict[str, Any] = {
-        "is_available": lambda: False,
-        "current_device": lambda: 0,
-        "device_count": lambda: 1,
-        "get_device_name": lambda *args: device.arch,
-        "device": lambda index=None: contextlib.nullcontext(),
-        "set_device": lambda *args: None,
-        "synchronize": lambda *args: None,
-        "current_stream": lambda *args: _Anything(),
-        "get_amp_supported_dtype": lambda: [torch.bfloat16, torch.float16],
+        "is_available": _answers(True),
+        "current_device": _answers(0),
+        "device_count": _answers(1),
+        "get_device_name": _answers(device.arch),
+        "device": _answers(contextlib.nullcontext()),
+        "set_device": _answers(None),
+        "synchronize": _answers(None),
+        "current_stream": _answers(_Anything()),
+        "get_amp_supported_dtype": _answers([torch.bfloat16, torch.float16]),
     }
     for name, value in members.items():
         setattr(module, name, value)
@@ -95,14 +105,16 @@ def _torch_npu(device: Device) -> types.ModuleType:
 
 def install(device: Device) -> None:
     """Makes triton and torch believe in the device. Tensors stay on the CPU; nothing can be executed."""
+    import torch
+    from torch.utils.backend_registration import rename_privateuse1_backend
     from triton.runtime.driver import driver
 
-    driver.set_active(StubDriver(device))
-    import torch
+    stub: Any = StubDriver(device)
+    driver.set_active(stub)
 
     if not hasattr(torch, "npu"):
         # as torch_npu does: "npu" becomes a device type that torch.amp and torch.device know
-        torch.utils.rename_privateuse1_backend("npu")
+        rename_privateuse1_backend("npu")
         module = _torch_npu(device)
         setattr(torch, "npu", module)  # noqa: B010  (torch has no such attribute for a type checker)
         sys.modules["torch.npu"] = module
