@@ -55,9 +55,9 @@ class Splitter:
         return number is not None and not number.shape
 
     def wide(self, node: cst.BaseExpression) -> bool:
-        """Whether a scalar may need 64 bits, or no constexpr bounds it."""
+        """Whether a scalar may need 64 bits, or no constexpr bounds it. A cast to int32 is the source's word."""
         number = self.number(node)
-        if number is None or number.constexpr:
+        if number is None or number.constexpr or _is_cast_to_int32(node):
             return False
         if number.dtype in _NARROW or self._all_narrow(node):
             return upper_bound(number.poly) is None
@@ -221,6 +221,12 @@ def _added(terms: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
     for term in terms[1:]:
         total = plus(total, term)
     return total
+
+
+def _is_cast_to_int32(node: cst.BaseExpression) -> bool:
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not node.args:
+        return False
+    return node.func.attr.value == "to" and _text(node.args[0].value).endswith("int32")
 
 
 def _text(node: cst.CSTNode) -> str:
