@@ -23,8 +23,8 @@ def remember_builtins() -> None:
 
 
 def patch_once_per_launch() -> None:
-    """Every call of a `@triton.jit` helper also patches the language again, which is patched already for the rest of
-    the launch. A migrated kernel is one such call per task."""
+    """Every call of a `@triton.jit` helper also patches the language again, which is patched already for the
+    rest of the launch. A migrated kernel is one such call per task."""
     patched: set[int] = set()
     stock = interp.GridExecutor.__call__
 
