@@ -1,13 +1,15 @@
 """The least that Triton's interpreter needs to run kernels on a CPU, and a log of what was launched.
 
 This is the tests' own, independent of the product's: tests compare the product with what originals do here.
-Call `install()` before anything imports triton. It does not make bfloat16 right; tests use float32.
+Call `install()` before anything imports triton. With CASE_PROGRAMS=0,7 in the environment only those programs of
+each launch run, and its grid must be one-dimensional. It does not make bfloat16 right; tests use float32.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -163,19 +165,40 @@ class _NothingToRestore:
 
 def _count_launches() -> None:
     """The one point that heuristics, autotuner and plain launches all pass."""
-    import inspect
-
     import triton.runtime.interpreter as it
 
     plain = it.GridExecutor.__call__
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if callable(self.grid):
-            known = {k: v for k, v in kwargs.items() if k in inspect.getfullargspec(self.fn).args}
-            self.grid = self.grid(inspect.getcallargs(self.fn, *args, **known))
+            self.grid = self.grid(_bound(self, args, kwargs))
         full = (*(int(n) for n in self.grid), 1, 1)[:3]
         _patched.clear()
         _LOG.append(Launched(self.fn.__name__, self.fn.__module__, full))
-        return plain(self, *args, **kwargs)
+        some = os.environ.get("CASE_PROGRAMS")
+        if some is None:
+            return plain(self, *args, **kwargs)
+        return _run_programs(self, [int(x) for x in some.split(",")], full, _bound(self, args, kwargs))
 
     it.GridExecutor.__call__ = call
+
+
+def _bound(executor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by name, launch options left out."""
+    known = inspect.getfullargspec(executor.fn).args
+    return inspect.getcallargs(executor.fn, *args, **{k: v for k, v in kwargs.items() if k in known})
+
+
+def _run_programs(executor: Any, some: list[int], grid: tuple[int, int, int], bound: dict[str, Any]) -> None:
+    """Run only some programs of a launch, where the whole launch would take minutes."""
+    import triton.runtime.interpreter as it
+
+    scope = it._patch_lang(executor.fn)
+    try:
+        given = {n: v if n in executor.constexprs else it._implicit_cvt(v) for n, v in bound.items()}
+        it.interpreter_builder.set_grid_dim(*grid)
+        for program in some:
+            it.interpreter_builder.set_grid_idx(program, 0, 0)
+            executor.fn(**given)
+    finally:
+        scope.restore()
