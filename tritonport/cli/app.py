@@ -1,0 +1,82 @@
+"""The command line: thin commands over the API; every mistake is one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+from tritonport import __version__
+from tritonport.cli.doctor_cmd import doctor
+from tritonport.cli.migrate_cmd import migrate
+from tritonport.cli.plan_cmd import plan
+from tritonport.cli.rules_cmd import rules_app
+from tritonport.cli.toolchain_cmd import toolchain_app
+from tritonport.cli.verify_cmd import verify
+from tritonport.errors import ExitCode, UserError
+
+app = typer.Typer(
+    name="tritonport",
+    help="Turns GPU Triton kernels into kernels for Huawei Ascend NPUs, and proves what it did.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(migrate)
+app.command()(plan)
+app.command()(verify)
+app.command()(doctor)
+app.add_typer(rules_app, name="rules")
+app.add_typer(toolchain_app, name="toolchain")
+
+INTERRUPTED = 130
+DEBUG = "TRITONPORT_DEBUG"
+# typer brings click's classes with it from some version on, and depends on click before that.
+USAGE_ERROR = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tritonport {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")] = False,
+) -> None:
+    if debug:
+        os.environ[DEBUG] = "1"
+
+
+def main() -> None:
+    """Entry point: exit statuses of tritonport.errors.ExitCode, 130 when interrupted."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        result = app(standalone_mode=False)
+    except UserError as error:
+        return _fail(f"tritonport: {error}")
+    except (typer.Abort, KeyboardInterrupt):
+        return _fail("tritonport: interrupted, the previous output is whole", INTERRUPTED)
+    except BrokenPipeError:
+        return ExitCode.OK
+    except Exception as error:
+        if isinstance(error, USAGE_ERROR):
+            return _fail(f"tritonport: {getattr(error, 'message', error)} (see tritonport --help)")
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
+        line = " ".join(str(error).split()) or type(error).__name__
+        return _fail(f"tritonport: internal error: {line} (please report it; --debug shows the traceback)")
+    return int(result) if isinstance(result, int) else ExitCode.OK
+
+
+def _fail(line: str, code: int = ExitCode.USAGE) -> int:
+    print(line, file=sys.stderr)  # noqa: T201
+    return code

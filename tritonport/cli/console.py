@@ -1,0 +1,36 @@
+"""What every command shares: a progress bar on a terminal, notes on stderr, the result alone on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+Show = Callable[[str, int, int], None]
+
+
+def stdout() -> Console:
+    """Where a command's result goes. NO_COLOR and a pipe are honoured by rich."""
+    return Console()
+
+
+def note(text: str, *, quiet: bool = False) -> None:
+    """One line for the user that is not the result."""
+    if not quiet:
+        Console(stderr=True).print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+@contextmanager
+def progress_bar(*, quiet: bool = False) -> Iterator[Show]:
+    """A progress bar on stderr, where that is a terminal; nothing otherwise."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(step: str, done: int, total: int) -> None:
+            bar.update(task, description=step, completed=done, total=total)
+
+        yield show

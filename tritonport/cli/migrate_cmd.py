@@ -1,0 +1,75 @@
+"""`tritonport migrate SRC -o OUT`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tritonport.cli.console import note, progress_bar, stdout
+from tritonport.cli.tiers import TierRun, parse_tiers, run_tiers
+from tritonport.config import SCHEDULES, Config, load
+from tritonport.errors import ExitCode, UserError, worst
+from tritonport.migrate import MigrateOptions, migrate_tree
+from tritonport.profiles import active_rules
+from tritonport.report.run_json import run_json
+from tritonport.report.text import print_run
+from tritonport.report.write import parse_report, write_report
+from tritonport.sources import resolve
+from tritonport.targets import load_target
+
+
+def migrate(
+    src: Annotated[str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The folder to make; replaced as a whole.")],
+    from_spec: Annotated[str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")] = None,
+    target: Annotated[str | None, typer.Option(help="a2, a3 or a5.")] = None,
+    profile: Annotated[str | None, typer.Option(help="baseline, tuned or max.")] = None,
+    schedule: Annotated[str | None, typer.Option(help="contiguous or interleaved tasks.")] = None,
+    verify: Annotated[str | None, typer.Option(metavar="TIERS", help="Tiers to run: interpret,npu-compile.")] = None,
+    cases: Annotated[Path | None, typer.Option(help="A script with make_inputs(device) and launch(**inputs).")] = None,
+    toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
+    report: Annotated[list[str] | None, typer.Option("--report", metavar="FMT=PATH", help="json=run.json or text=...")] = None,
+    output_format: Annotated[str, typer.Option("--format", help="text or json on stdout.")] = "text",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at one time.")] = None,
+    offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")] = False,
+) -> None:
+    """Rewrite the kernels that SRC reaches for Ascend NPUs, and prove the result."""
+    config = load(Path.cwd())
+    options = _options(config, target, profile, schedule, jobs, src)
+    tiers = parse_tiers(verify) if verify is not None else config.verify
+    reports = [parse_report(text) for text in report or []]
+    if output_format not in ("text", "json"):
+        raise UserError(f"unknown format {output_format!r}", "text or json")
+    with progress_bar(quiet=quiet) as show:
+        tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
+        for line in tree.notes:
+            note(line, quiet=quiet)
+        result = migrate_tree(tree, out, options, show)
+        run = TierRun(tree, out, options.jobs, cases, toolchain, result.origins)
+        outcome = run_tiers(run, result.record, tiers, show)
+    for item in reports:
+        write_report(item, outcome.record)
+    if output_format == "json":
+        stdout().out(run_json(outcome.record), end="", highlight=False)
+    else:
+        print_run(outcome.record, stdout())
+    for line in outcome.lines:
+        note(line)
+    code = worst(result.exit_code, outcome.exit_code)
+    if code is not ExitCode.OK:
+        raise typer.Exit(code)
+
+
+def _options(
+    config: Config, target: str | None, profile: str | None, schedule: str | None, jobs: int | None, src: str
+) -> MigrateOptions:
+    chosen = load_target(target or config.target)
+    name = profile or config.profile
+    order = schedule or config.schedule
+    if order not in SCHEDULES:
+        raise UserError(f"unknown schedule {order!r}", f"known: {', '.join(SCHEDULES)}")
+    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip)
+    return MigrateOptions(chosen.name, name, order, jobs or config.jobs, rules, f"tritonport migrate {src}")

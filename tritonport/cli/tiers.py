@@ -1,0 +1,126 @@
+"""Runs the tiers that were asked for over a migrated folder and writes their results into the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tritonport.engine.linemap import Origin
+from tritonport.errors import ExitCode, UserError
+from tritonport.npu.tier import run_npu_compile
+from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
+from tritonport.sources.tree import SourceTree
+from tritonport.verify.cases import case_set_for
+from tritonport.verify.model import KernelTarget, TierReport
+from tritonport.verify.tier import run_interpret
+
+Progress = Callable[[str, int, int], None]
+RUNNABLE = ("parse", "interpret", "npu-compile")
+
+
+@dataclass(frozen=True)
+class TierRun:
+    """What the tiers work on. cases: a script of the user's own for the interpret tier."""
+
+    source: SourceTree
+    out: Path
+    jobs: int = 1
+    cases: Path | None = None
+    toolchain: Path | None = None
+    origins: Mapping[str, tuple[Origin, ...]] = field(default_factory=dict[str, tuple[Origin, ...]])
+
+
+@dataclass(frozen=True)
+class TierOutcome:
+    """The record with tier results, the exit code they give, and lines that explain them."""
+
+    record: RunRecord
+    exit_code: ExitCode
+    lines: tuple[str, ...]
+
+
+def parse_tiers(text: str) -> tuple[str, ...]:
+    """`interpret,npu-compile` as names. Raises UserError for an unknown or not yet runnable one."""
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in names:
+        if name not in TIERS:
+            raise UserError(f"unknown tier {name!r}", f"known: {', '.join(TIERS)}")
+        if name not in RUNNABLE:
+            raise UserError(f"tier {name} cannot be run by this version", f"it runs: {', '.join(RUNNABLE)}")
+    return names
+
+
+def run_tiers(run: TierRun, record: RunRecord, tiers: Sequence[str], progress: Progress) -> TierOutcome:
+    """Run each tier in turn."""
+    outcome = TierOutcome(record, ExitCode.OK, ())
+    for tier in tiers:
+        if tier == "interpret":
+            outcome = _interpret(run, outcome, progress)
+        elif tier == "npu-compile":
+            outcome = _npu_compile(run, outcome, progress)
+    return outcome
+
+
+def _interpret(run: TierRun, before: TierOutcome, progress: Progress) -> TierOutcome:
+    targets = [_target(k) for k in before.record.kernels if k.outcome != "not-converted"]
+    report = run_interpret(
+        source=run.source,
+        out=run.out,
+        kernels=targets,
+        cases=None if run.cases is None else case_set_for(run.source, [run.cases]),
+        jobs=run.jobs,
+        progress=progress,
+    )
+    kernels = tuple(_with_interpret(kernel, report) for kernel in before.record.kernels)
+    extra = {**before.record.extra, "interpret": report.to_json()}
+    code = ExitCode.MISMATCH if report.result == "fail" else before.exit_code
+    return TierOutcome(replace(before.record, kernels=kernels, extra=extra), code, (*before.lines, *_interpret_lines(report)))
+
+
+def _target(kernel: KernelRecord) -> KernelTarget:
+    return KernelTarget(kernel.name, tuple(sorted({use.rule_class for use in kernel.rules})) or ("exact",))
+
+
+def _with_interpret(kernel: KernelRecord, report: TierReport) -> KernelRecord:
+    verdict = report.kernel(kernel.name)
+    result: TierResult = verdict.result if verdict is not None else "not-run"
+    return replace(kernel, tiers={**kernel.tiers, "interpret": result})
+
+
+def _interpret_lines(report: TierReport) -> list[str]:
+    lines = [f"interpret: {reason}" for reason in [report.why] if reason]
+    for verdict in report.kernels:
+        if verdict.result == "fail":
+            lines += [f"interpret: {verdict.name}: {reason}" for reason in verdict.reasons]
+    for case in report.cases:
+        failed = [check for check in getattr(case, "checks", ()) if not check.ok]
+        lines += [f"interpret: case {case.case}: {check.name}: {check.detail}" for check in failed if hasattr(check, "detail")]
+    return lines
+
+
+def _npu_compile(run: TierRun, before: TierOutcome, progress: Progress) -> TierOutcome:
+    report = run_npu_compile(
+        source=run.source,
+        out=run.out,
+        cases=None,
+        target=before.record.target,
+        jobs=run.jobs,
+        toolchain=run.toolchain,
+        progress=progress,
+        origins=run.origins or None,
+    )
+    if report.status == "not-run":
+        return replace(before, lines=(*before.lines, f"npu-compile: not run: {report.why}"))
+    kernels = tuple(_with_npu(kernel, report.kernels.get(kernel.name), report.result(kernel.name)) for kernel in before.record.kernels)
+    refused = report.refused()
+    code = ExitCode.COMPILER if refused else before.exit_code
+    lines = [f"npu-compile: {message}" for message in [*report.notes, *refused]]
+    return TierOutcome(replace(before.record, kernels=kernels), code, (*before.lines, *lines))
+
+
+def _with_npu(kernel: KernelRecord, entry: dict[str, Any] | None, result: TierResult) -> KernelRecord:
+    if entry is None:
+        return kernel
+    return replace(kernel, tiers={**kernel.tiers, "npu-compile": result}, npu=[*(kernel.npu or []), entry])

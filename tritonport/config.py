@@ -1,0 +1,108 @@
+"""Configuration: `[tool.tritonport]` in pyproject.toml, or tritonport.toml. An unknown key is an error.
+
+[tool.tritonport]
+target = "a2"              # a file of rules/targets
+profile = "baseline"       # a file of rules/profiles
+schedule = "contiguous"    # or "interleaved"
+verify = ["interpret"]     # tiers that migrate runs when --verify is not given
+jobs = 2
+ignore = ["launch-options"]  # rules not to run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tritonport.errors import UserError
+from tritonport.profiles import known_rules, profile_names
+from tritonport.record import TIERS
+from tritonport.targets import target_names
+from tritonport.toml import line_of_key, read_toml
+
+SCHEDULES = ("contiguous", "interleaved")
+# Tiers that `migrate --verify` can run by itself; parse always runs.
+RUNNABLE_TIERS = ("interpret", "npu-compile")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Defaults of the command line's options. file: where they were read, None without a configuration."""
+
+    target: str = "a2"
+    profile: str = "baseline"
+    schedule: str = "contiguous"
+    verify: tuple[str, ...] = ()
+    jobs: int = 1
+    ignore: tuple[str, ...] = ()
+    file: Path | None = None
+
+
+def load(start: Path) -> Config:
+    """The configuration of the nearest folder that has one, from start upwards.
+
+    Raises UserError, naming file and line, for invalid TOML, an unknown key or rule, and a wrong value.
+    """
+    for folder in (start.absolute(), *start.absolute().parents):
+        own = folder / "tritonport.toml"
+        if own.is_file():
+            return _checked(own, read_toml(own))
+        project = folder / "pyproject.toml"
+        if project.is_file():
+            table = read_toml(project).get("tool", {}).get("tritonport")
+            if table is not None:
+                return _checked(project, table)
+    return Config()
+
+
+def _checked(file: Path, table: Mapping[str, Any]) -> Config:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        check = _CHECKS.get(key)
+        if check is None:
+            raise _error(file, key, f"unknown option {key!r}", f"known: {', '.join(sorted(_CHECKS))}")
+        try:
+            values[key] = check(value)
+        except ValueError as error:
+            raise _error(file, key, f"{key}: {error}") from error
+    return Config(**values, file=file)
+
+
+def _error(file: Path, key: str, message: str, hint: str = "") -> UserError:
+    return UserError(message, hint, file=str(file), line=line_of_key(file, key))
+
+
+def _one_of(names: Callable[[], tuple[str, ...]]) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if value not in names():
+            raise ValueError(f"unknown value {value!r}, known: {', '.join(names())}")
+        return value
+
+    return check
+
+
+def _some_of(names: Callable[[], tuple[str, ...]]) -> Callable[[Any], tuple[str, ...]]:
+    def check(value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise ValueError(f"a list is needed, not {value!r}")
+        return tuple(_one_of(names)(item) for item in value)  # pyright: ignore[reportUnknownVariableType]
+
+    return check
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"a whole number from 1 on is needed, not {value!r}")
+    return value
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "target": _one_of(target_names),
+    "profile": _one_of(profile_names),
+    "schedule": _one_of(lambda: SCHEDULES),
+    "verify": _some_of(lambda: tuple(tier for tier in TIERS if tier in RUNNABLE_TIERS)),
+    "jobs": _count,
+    "ignore": _some_of(known_rules),
+}
