@@ -35,6 +35,9 @@ class GateLayout:
 
     def _kernel(self, file: FileContext, found_in: TileKernel, host: HostLayout, result: RuleResult) -> None:
         facts, kernel = found_in.facts, found_in.key
+        if not facts.calls_of("dot"):
+            # The host's copies would cost as much as a kernel that only moves such tensors.
+            return
         changed: list[_Changed] = []
         for found in head_parameters(facts):
             if isinstance(found, tuple):

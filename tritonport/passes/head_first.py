@@ -211,11 +211,17 @@ def _inside(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _is_cast(node: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "to"
-    )
+    """`x.to(dtype)` or `tl.cast(x, dtype)`."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    return node.func.attr.value == "to" or (node.func.attr.value == "cast" and len(node.args) == 2)
 
 
-def _recast(node: cst.BaseExpression, change: Callable[[cst.BaseExpression], cst.BaseExpression]) -> cst.BaseExpression:
+def _recast(
+    node: cst.BaseExpression, change: Callable[[cst.BaseExpression], cst.BaseExpression]
+) -> cst.BaseExpression:
     assert isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)
-    return node.with_changes(func=node.func.with_changes(value=wrapped(change(node.func.value))))
+    if node.func.attr.value == "to":
+        return node.with_changes(func=node.func.with_changes(value=wrapped(change(node.func.value))))
+    first = node.args[0].with_changes(value=bare(change(node.args[0].value)))
+    return node.with_changes(args=[first, *node.args[1:]])

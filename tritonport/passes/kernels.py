@@ -28,9 +28,10 @@ def kernels(file: FileContext) -> Iterator[TileKernel]:
     for name, nodes in file.functions.items():
         for node in nodes:
             if _is_jit(file, node):
-                facts = _facts(file, node)
+                key = f"{file.module.name}:{name}"
+                facts = _facts(file, node, key)
                 if facts.calls_of("load", "store"):
-                    yield TileKernel(f"{file.module.name}:{name}", facts)
+                    yield TileKernel(key, facts)
 
 
 def _is_jit(file: FileContext, node: cst.FunctionDef) -> bool:
@@ -41,8 +42,22 @@ def _is_jit(file: FileContext, node: cst.FunctionDef) -> bool:
     )
 
 
-def _facts(file: FileContext, node: cst.FunctionDef) -> KernelFacts:
-    return analyse(node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr))
+def _facts(file: FileContext, node: cst.FunctionDef, key: str) -> KernelFacts:
+    grid = axis_parameters(file, key)
+    return analyse(node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr), grid)
+
+
+def axis_parameters(file: FileContext, key: str) -> dict[str, str]:
+    """Parameters that every launch of a kernel passes as the size of a grid axis, by axis."""
+    found: dict[str, str] | None = None
+    for site in file.analysis.sites:
+        if key not in site.kernels:
+            continue
+        passed = {ast.dump(k.value): k.arg for k in site.node.keywords if k.arg is not None}
+        for grid in site.grids:
+            here = {str(i): passed[ast.dump(axis)] for i, axis in enumerate(grid.axes) if ast.dump(axis) in passed}
+            found = here if found is None else {i: n for i, n in found.items() if here.get(i) == n}
+    return found or {}
 
 
 def _dotted(file: FileContext, node: cst.BaseExpression) -> str | None:

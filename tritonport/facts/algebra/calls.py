@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -58,6 +58,8 @@ class Args:
     node: cst.Call
     number: int
     """A number of its own for every call site, for symbols that stand for its result."""
+    grid: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Parameters that are sizes of grid axes, by axis."""
 
     def get(self, index: int, name: str, default: Value = NONE) -> Value:
         if name in self.keywords:
@@ -86,7 +88,7 @@ def call(name: str, args: Args) -> Value:
 def _program_id(args: Args) -> Value:
     axis = number(args.get(0, "axis"))
     text = str(axis.poly) if isinstance(axis, Num) else "?"
-    return Num(symbols.program_id(text), (), "int32")
+    return Num(symbols.program_id(text, args.grid.get(text)), (), "int32")
 
 
 def _num_programs(args: Args) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
@@ -56,6 +56,7 @@ class Expressions:
         self.recording = True
         self.assigned: frozenset[str] = frozenset()
         """Names that the kernel's body assigns."""
+        self.grid: Mapping[str, str] = {}
         self._numbers: dict[object, int] = {}
         self._site: tuple[cst.CSTNode, ...] = ()
         self._ticks = 0
@@ -227,6 +228,7 @@ class Expressions:
             {a.keyword.value: self.value(a.value, state) for a in node.args if a.keyword is not None},
             node,
             self.number_of(node),
+            self.grid,
         )
         if self.recording and name is not None:
             self.facts.calls[node] = name

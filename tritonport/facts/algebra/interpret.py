@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import libcst as cst
 
@@ -18,16 +18,21 @@ _MAX_INLINE = 4
 
 
 def analyse(
-    function: cst.FunctionDef, resolve: ResolveHelper | None = None, dotted: Dotted | None = None
+    function: cst.FunctionDef,
+    resolve: ResolveHelper | None = None,
+    dotted: Dotted | None = None,
+    grid: Mapping[str, str] | None = None,
 ) -> KernelFacts:
     """The facts about one jit function. Nodes of the facts are nodes of this very tree.
 
     resolve: gives the definition of a helper jit function by its name in the kernel's module.
     dotted: gives the full name of a library function (`tl.load` -> `triton.language.load`), None for anything else.
+    grid: for axes of the grid (`"1"`), the parameter that every launch passes as the size of the axis.
     """
     facts = KernelFacts(function, dotted or default_dotted)
     _note_parents(function, facts)
     interpreter = Interpreter(facts, resolve or (lambda name: None))
+    interpreter.grid = grid or {}
     interpreter.assigned = frozenset(assigned_names(function.body))
     interpreter.block(function.body, interpreter.start(function))
     return facts

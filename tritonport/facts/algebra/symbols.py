@@ -15,9 +15,10 @@ def parameter(name: str) -> Poly:
     return Poly.of(Symbol(name, "param", name, lo=ZERO))
 
 
-def program_id(axis: str) -> Poly:
+def program_id(axis: str, size: str | None = None) -> Poly:
+    """A program id; size: the parameter that every launch passes as the size of that grid axis."""
     label = f"program_id({axis})"
-    return Poly.of(Symbol(label, "pid", label, lo=ZERO))
+    return Poly.of(Symbol(label, "pid", label, lo=ZERO, hi=constexpr(size) - ONE if size else None))
 
 
 def loaded(name: str, number: int) -> Poly:
