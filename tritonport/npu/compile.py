@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
@@ -163,16 +162,16 @@ def _failure(program: str, ended: process.Ended, limit: float) -> Message | None
     )
 
 
-def compiler_arguments(toolchain: Toolchain, arch: str, options: Mapping[str, Any]) -> list[str]:
+def compiler_arguments(toolchain: Toolchain, setting: Setting, options: Mapping[str, Any]) -> list[str]:
     given = [f"--{flag}={options[name]}" for name, flag in _FLAGS.items() if options.get(name) is not None]
-    known = supported_flags(toolchain.bishengir)
+    known = supported_flags(toolchain.bishengir, setting.seconds)
     wished = [flag for flag in _WISHED if flag[2:].partition("=")[0] in known]
     passed_on = [
         f"--{_newer(name)}={value}"
         for name, value in options.items()
         if name not in _FLAGS and _newer(name) in known
     ]
-    return [f"--target={arch}", *given, *_ALWAYS, *passed_on, *wished, _REPEATABLE]
+    return [f"--target={setting.arch}", *given, *_ALWAYS, *passed_on, *wished, _REPEATABLE]
 
 
 NEWER_OPTIONS = ("enable_ubuf_saving", "disable_size_align_for_cast")
@@ -184,15 +183,10 @@ def _newer(name: str) -> str:
 
 
 @cache
-def supported_flags(compiler: Path) -> frozenset[str]:
+def supported_flags(compiler: Path, seconds: float) -> frozenset[str]:
     """Names of the flags that this compiler lists; versions differ. Empty when it does not even do that."""
-    try:
-        done = subprocess.run(
-            [str(compiler), "--help"], capture_output=True, text=True, timeout=60, check=False
-        )
-    except (OSError, subprocess.SubprocessError):
-        return frozenset()
-    return frozenset(re.findall(r"--([a-z][\w-]*)", done.stdout))
+    ended = process.run([str(compiler), "--help"], Path("/"), clean_environment(), seconds)
+    return frozenset(re.findall(r"--([a-z][\w-]*)", ended.output)) if ended.status == 0 else frozenset()
 
 
 def _plan(toolchain: Toolchain, setting: Setting, unit: Unit, linalg: str, folder: Path) -> Measurement:
@@ -204,7 +198,7 @@ def _plan(toolchain: Toolchain, setting: Setting, unit: Unit, linalg: str, folde
     stand_in.chmod(0o755)
     environment = clean_environment()
     environment["PATH"] = f"{stand_in.parent}:{environment.get('PATH', '')}"
-    arguments = compiler_arguments(toolchain, setting.arch, unit.options)
+    arguments = compiler_arguments(toolchain, setting, unit.options)
     command = [
         *process.without_randomisation(),
         str(toolchain.bishengir),
@@ -234,14 +228,15 @@ def _read(setting: Setting, unit: Unit, ended: process.Ended, folder: Path) -> M
         messages = [failure, *(m for m in said if m.text not in failure.text)]
         placed = tuple(_at_buffer(message, plan, unit) for message in messages)
         fits = False if overflows else None
-        return Measurement(
-            fits, 0.0, plan.uses, switched, messages=placed, largest_buffers=plan.largest if overflows else ()
-        )
+        buffers = plan.largest if overflows else ()
+        return Measurement(fits, 0.0, plan.uses, retries=switched, messages=placed, largest_buffers=buffers)
     assert text is not None
     counts = asdict(ir.count(text))
     reasons = counts.pop("scalar_reasons") or {}
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Measurement(True, 0.0, plan.uses, switched, scalar_reasons=reasons, ir_digest=digest, **counts)
+    return Measurement(
+        True, 0.0, plan.uses, plan.whole, switched, scalar_reasons=reasons, ir_digest=digest, **counts
+    )
 
 
 def _at_buffer(message: Message, plan: memory.Plan, unit: Unit) -> Message:

@@ -64,7 +64,8 @@ class Measurement:
     """One specialisation of one kernel through the compiler.
 
     fits: whether memory planning passed; None when the compiler never came to a plan.
-    uses: by memory (UB, L1, L0C); a memory that the kernel does not use is absent.
+    uses: by memory (UB, L1, L0C); a memory that the kernel does not use is absent. whole_plan: whether an
+    absent memory is known to be unused; a plan that failed may not be complete.
     retries: what the compiler switched off by itself to make the kernel fit.
     scalar_iterations: element-by-element loop iterations per program; a loop whose length is not a constant
     counts once and is listed in unbounded_loops. scalar_reasons: the same by cause.
@@ -75,6 +76,7 @@ class Measurement:
     fits: bool | None
     seconds: float
     uses: Mapping[str, Use] = field(default_factory=dict[str, Use])
+    whole_plan: bool = False
     retries: tuple[str, ...] = ()
     scalar_iterations: int | None = None
     scalar_reasons: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -89,6 +91,12 @@ class Measurement:
     messages: tuple[Message, ...] = ()
     largest_buffers: tuple[Buffer, ...] = ()
     ir_digest: str | None = None
+
+    def percent(self, memory: str) -> float | None:
+        """Per cent of one memory's limit; over 100 when it does not fit; None when not known."""
+        if memory in self.uses:
+            return self.uses[memory].percent
+        return 0.0 if self.whole_plan else None
 
     @property
     def error(self) -> str | None:

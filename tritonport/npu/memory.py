@@ -11,7 +11,7 @@ from typing import Any
 
 from tritonport.npu.measure import Buffer, Message, Use
 from tritonport.npu.messages import MEMORIES, place_of
-from tritonport.npu.mlir_text import ELEMENT_BITS, functions, memref_in
+from tritonport.npu.mlir_text import ELEMENT_BITS, Region, functions, memref_in
 
 _POINTER = re.compile(r"hivm\.hir\.pointer_cast\(([^)]*)\).* : (memref<.*>)")
 _TYPE = re.compile(r"memref<.*>")
@@ -20,9 +20,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """uses: by memory. largest: the largest buffers alive at the fullest moment of the memory in question."""
+    """uses: by memory. whole: whether that is every memory in use. largest: the largest buffers alive at the fullest moment of the memory in question."""
 
     uses: Mapping[str, Use]
+    whole: bool
     largest: tuple[Buffer, ...]
 
 
@@ -36,8 +37,11 @@ def read_plan(
     """
     records = tuple(_records(folder))
     uses = {name: Use(bits, limits[name]) for name, bits in _used(records).items()}
+    whole = text is not None and bool(records)
     if not records and text is not None:
-        uses = {name: Use(bits, limits[name]) for name, bits in _addresses(text).items()}
+        planned = _addresses(text)
+        whole = bool(planned) and None not in planned.values()
+        uses = {name: Use(bits, limits[name]) for name, bits in planned.items() if bits is not None}
     full = {
         m.buffer: Use(m.requires_bits, m.limit_bits)
         for m in overflows
@@ -47,7 +51,7 @@ def read_plan(
         uses[name] = use
     shown = next(iter(full), "UB")
     buffers = [b for record in records if record.memory == shown for b in record.buffers]
-    return Plan(dict(sorted(uses.items())), largest(buffers))
+    return Plan(dict(sorted(uses.items())), whole, largest(buffers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +98,30 @@ def _used(records: Iterable[_Record]) -> dict[str, int]:
     return used
 
 
-def _addresses(text: str) -> dict[str, int]:
+def _addresses(text: str) -> dict[str, int | None]:
     """Highest planned address per memory. A buffer of unknown size makes its memory unknown, not smaller."""
     used: dict[str, int | None] = {}
     for function in functions(text):
         for node in function.body.walk():
-            for line in node.lines:
-                match = _POINTER.search(line)
-                memory = memref_in(match.group(2)) if match else None
-                if match is None or memory is None or memory.space not in MEMORIES:
-                    continue
-                name = MEMORIES[memory.space]
-                for address in match.group(1).split(","):
-                    at = node.constant(address.strip())
-                    bits = ELEMENT_BITS.get(memory.element)
-                    known = at is not None and memory.elements is not None and bits is not None
-                    end = at * 8 + memory.elements * bits if known else None  # type: ignore[operator]
-                    before = used.get(name, 0)
-                    used[name] = None if end is None or before is None else max(before, end)
-    return {name: bits for name, bits in used.items() if bits is not None}
+            for name, end in (found for line in node.lines for found in _ends(line, node)):
+                before = used.get(name, 0)
+                used[name] = None if end is None or before is None else max(before, end)
+    return used
+
+
+def _ends(line: str, node: Region) -> Iterable[tuple[str, int | None]]:
+    """Memory and end (bits) of each copy of the buffer that a line names; None where it is not known."""
+    match = _POINTER.search(line)
+    memory = memref_in(match.group(2)) if match else None
+    if match is None or memory is None or memory.space not in MEMORIES:
+        return
+    bits, elements = ELEMENT_BITS.get(memory.element), memory.elements
+    for address in match.group(1).split(","):
+        at = node.constant(address.strip())
+        if at is None or elements is None or bits is None:
+            yield MEMORIES[memory.space], None
+        else:
+            yield MEMORIES[memory.space], at * 8 + elements * bits
 
 
 def largest(buffers: Iterable[Planned]) -> tuple[Buffer, ...]:

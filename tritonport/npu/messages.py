@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from tritonport.npu.measure import Kind, Message
 
-_ERROR = re.compile(r"^(?P<place>.+?): error: (?P<text>.*)$")
+_ERROR = re.compile(r"^(?P<place>(?:(?!: (?:note|warning): ).)+?): error: (?P<text>.*)$")
 _CALLED_FROM = re.compile(r"^(?P<place>.+?): note: called from")
 _PLACE = re.compile(r'"([^"]+)":(\d+):\d+')
 _PLAIN_PLACE = re.compile(r"^([^\"()]+):(\d+):\d+$")

@@ -343,10 +343,8 @@ def _worst(values: Sequence[int | None]) -> int | None:
 
 
 def _worst_use(every: Sequence[Measurement], name: str) -> float | None:
-    """Per cent of one memory. None when a plan is not known; 0 when there is a plan without that memory."""
-    if any(not m.uses and m.fits is not True for m in every):
-        return None
-    return max((m.uses[name].percent for m in every if name in m.uses), default=0.0)
+    known = [value for value in (m.percent(name) for m in every) if value is not None]
+    return max(known) if len(known) == len(every) else None
 
 
 def _sub_block(every: Sequence[Measurement]) -> str | None:

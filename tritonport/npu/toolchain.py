@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
@@ -187,15 +188,15 @@ def _on_path() -> Path | None:
 
 
 def _reported_version(compiler: Path) -> str | None:
-    """Second word of `bishengir-compile --version`; None when it says nothing."""
+    """The first number that `bishengir-compile --version` prints; None when it prints none."""
     try:
         done = subprocess.run(
             [str(compiler), "--version"], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    words = done.stdout.split()
-    return words[1] if len(words) > 1 else None
+    found = re.search(r"\b\d+\.\d+\.\d+\b", done.stdout)
+    return found.group(0) if found else None
 
 
 def _identity(compiler: Path, adapter: Path, facts: dict[str, Any]) -> str:
