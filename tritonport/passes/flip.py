@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from tritonport.facts.algebra import Def, KernelFacts
-from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.values import Const, Value, alternatives, shape_of
+from tritonport.facts.walk import names_in
 from tritonport.passes.syntax import bare, code_of, wrapped
 
 Test = tuple[str, bool]
@@ -55,8 +55,11 @@ class Flips:
         if self._rank(node, test) == 1:
             return True
         defs = self._relevant(node, test)
-        return bool(defs) and all(
-            d.kind in ("assign", "aug") and d.expr is not None and self.can(d.expr, test) for d in defs
+        return (
+            bool(defs)
+            and all(
+                d.kind in ("assign", "aug") and d.expr is not None and self.can(d.expr, test) for d in defs
+            )
         ) or self._stop(node)
 
     def _stop(self, node: cst.CSTNode) -> bool:

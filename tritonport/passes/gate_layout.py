@@ -10,8 +10,8 @@ from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts, accesses
-from tritonport.facts.walk import names_in
 from tritonport.facts.naming import fresh
+from tritonport.facts.walk import names_in
 from tritonport.passes.head_first import HeadFirst, Heads, Stopped, head_parameters
 from tritonport.passes.host_layout import HostLayout, LaunchStopped, Relaid
 from tritonport.passes.kernels import TileKernel, kernels

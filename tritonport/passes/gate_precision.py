@@ -44,7 +44,9 @@ def widen(facts: KernelFacts, result: RuleResult, kernel: str) -> None:
 
 
 def _is_vector(access: Access) -> bool:
-    return access.kind == "load" and bool(access.addresses) and all(len(a.shape) == 1 for a in access.addresses)
+    return (
+        access.kind == "load" and bool(access.addresses) and all(len(a.shape) == 1 for a in access.addresses)
+    )
 
 
 def _held_by(facts: KernelFacts, access: Access) -> Def | None:

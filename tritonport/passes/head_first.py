@@ -207,7 +207,9 @@ class HeadFirst:
 
 def _inside(node: cst.BaseExpression) -> cst.BaseExpression:
     """A summand without parentheses that it no longer needs."""
-    return bare(node) if not isinstance(bare(node), (cst.IfExp, cst.Comparison, cst.BooleanOperation)) else node
+    return (
+        bare(node) if not isinstance(bare(node), (cst.IfExp, cst.Comparison, cst.BooleanOperation)) else node
+    )
 
 
 def _is_cast(node: cst.BaseExpression) -> bool:

@@ -9,8 +9,8 @@ import libcst as cst
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.walk import children, names_in
 from tritonport.facts.naming import fresh
+from tritonport.facts.walk import children, names_in
 from tritonport.passes.syntax import code_of
 
 _EMPTY = frozenset({"empty", "empty_like", "new_empty"})
@@ -80,7 +80,9 @@ class HostLayout:
         for relaid in changed:
             tensor, heads = passed.get(relaid.name), passed.get(relaid.heads)
             if tensor is None or heads is None:
-                raise LaunchStopped(f"a launch that does not pass `{relaid.name}` and `{relaid.heads}` itself")
+                raise LaunchStopped(
+                    f"a launch that does not pass `{relaid.name}` and `{relaid.heads}` itself"
+                )
             if code_of(tensor.value) == "None":
                 extra.append((relaid.rows, "0"))
                 continue
@@ -184,7 +186,9 @@ def _only_allocates(node: cst.BaseExpression) -> bool:
         return _only_allocates(node.body) and _only_allocates(node.orelse)
     if _is(node, "None"):
         return True
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _EMPTY
+    return (
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _EMPTY
+    )
 
 
 def _passed(call: cst.Call, names: list[str]) -> dict[str, cst.Arg]:
@@ -206,16 +210,27 @@ def _with_args(
     added = [_keyword(args, name, text) for name, text in extra]
     last = args[-1]
     if isinstance(last.comma, cst.Comma):
-        return call.with_changes(args=[*args[:-1], _like(args, last), *added[:-1], added[-1].with_changes(comma=last.comma)])
+        return call.with_changes(
+            args=[*args[:-1], _like(args, last), *added[:-1], added[-1].with_changes(comma=last.comma)]
+        )
     return call.with_changes(
-        args=[*args[:-1], last.with_changes(comma=_separator(args)), *added[:-1], added[-1].with_changes(comma=last.comma)]
+        args=[
+            *args[:-1],
+            last.with_changes(comma=_separator(args)),
+            *added[:-1],
+            added[-1].with_changes(comma=last.comma),
+        ]
     )
 
 
 def _separator(args: list[cst.Arg]) -> cst.Comma:
     """The comma that stands between the arguments of a call."""
     first = args[0].comma
-    return first if isinstance(first, cst.Comma) and len(args) > 1 else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    return (
+        first
+        if isinstance(first, cst.Comma) and len(args) > 1
+        else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    )
 
 
 def _like(args: list[cst.Arg], arg: cst.Arg) -> cst.Arg:
@@ -223,7 +238,8 @@ def _like(args: list[cst.Arg], arg: cst.Arg) -> cst.Arg:
 
 
 def _keyword(args: list[cst.Arg], name: str, text: str) -> cst.Arg:
-    equal = next((a.equal for a in args if a.keyword is not None), cst.MaybeSentinel.DEFAULT)
+    tight = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    equal = next((a.equal for a in args if a.keyword is not None), tight)
     return cst.Arg(cst.parse_expression(text), keyword=cst.Name(name), equal=equal, comma=_separator(args))
 
 

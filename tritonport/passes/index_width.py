@@ -9,8 +9,8 @@ import libcst as cst
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
-from tritonport.facts.walk import children, names_in
 from tritonport.facts.naming import fresh
+from tritonport.facts.walk import children, names_in, walk
 from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare
 from tritonport.passes.loop_bounds import narrow_loops
@@ -77,15 +77,13 @@ class _Plan:
         """Whether an assignment holds a wide scalar, directly or through a name that does."""
         if definition.expr is None:
             return False
-        return any(
-            self.splitter.is_scalar(name) and self.splitter.wide(name)
-            for name in names_in(definition.expr)
-            if name in self.facts.reads
-        ) or any(
-            number is not None and number.shape and number.dtype not in ("int32", "weak")
-            for name in names_in(definition.expr)
-            if (number := self.splitter.number(name)) is not None
-        )
+        return any(self._is_wide_part(node) for node in walk(definition.expr))
+
+    def _is_wide_part(self, node: cst.CSTNode) -> bool:
+        number = self.splitter.number(node) if isinstance(node, cst.BaseExpression) else None
+        if number is None or not isinstance(node, cst.BaseExpression):
+            return False
+        return number.dtype not in ("int32", "weak") if number.shape else self.splitter.wide(node)
 
     def _settle(self) -> bool:
         """Drops the names of which an assignment does not come apart; True when none was dropped."""
@@ -97,14 +95,18 @@ class _Plan:
             parts = self._part(definition)
             if parts is None:
                 dropped.add(definition.name)
-                self.stopped[definition] = f"`{definition.name}` is not a scalar plus a tile in every assignment"
+                self.stopped[definition] = (
+                    f"`{definition.name}` is not a scalar plus a tile in every assignment"
+                )
             else:
                 self.parts[definition] = parts
         names = {d.name for d, parts in self.parts.items() if parts.scalar is not None}
         dropped |= set(self.splitter.bases) - names
         for name in dropped:
             del self.splitter.bases[name]
-        self.splitter.narrow_bases = {d.name for d, p in self.parts.items() if p.narrow and p.scalar is not None}
+        self.splitter.narrow_bases = {
+            d.name for d, p in self.parts.items() if p.narrow and p.scalar is not None
+        }
         return not dropped
 
     def _part(self, definition: Def) -> Parts | None:
@@ -187,7 +189,9 @@ class _Rewrite:
         base = self.plan.splitter.bases.get(node.value)
         if base is not None and node in self.facts.reads:
             self.replace(node, wrapped(plus(cst.Name(base), node)))
-            self.result.not_applicable(node, f"`{code_of(node)}` is used as a whole index here", kernel=self.kernel)
+            self.result.not_applicable(
+                node, f"`{code_of(node)}` is used as a whole index here", kernel=self.kernel
+            )
 
 
 RULE = IndexWidth()

@@ -36,10 +36,7 @@ def kernels(file: FileContext) -> Iterator[TileKernel]:
 
 def _is_jit(file: FileContext, node: cst.FunctionDef) -> bool:
     targets = (d.decorator for d in node.decorators)
-    return any(
-        not JIT.isdisjoint(file.externals(t.func if isinstance(t, cst.Call) else t))
-        for t in targets
-    )
+    return any(not JIT.isdisjoint(file.externals(t.func if isinstance(t, cst.Call) else t)) for t in targets)
 
 
 def _facts(file: FileContext, node: cst.FunctionDef, key: str) -> KernelFacts:
@@ -55,7 +52,9 @@ def axis_parameters(file: FileContext, key: str) -> dict[str, str]:
             continue
         passed = {ast.dump(k.value): k.arg for k in site.node.keywords if k.arg is not None}
         for grid in site.grids:
-            here = {str(i): passed[ast.dump(axis)] for i, axis in enumerate(grid.axes) if ast.dump(axis) in passed}
+            here = {
+                str(i): passed[ast.dump(axis)] for i, axis in enumerate(grid.axes) if ast.dump(axis) in passed
+            }
             found = here if found is None else {i: n for i, n in found.items() if here.get(i) == n}
     return found or {}
 

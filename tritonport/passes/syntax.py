@@ -8,7 +8,14 @@ import libcst as cst
 
 from tritonport.engine.rule import RuleResult
 
-_LOOSE = (cst.BinaryOperation, cst.Comparison, cst.BooleanOperation, cst.UnaryOperation, cst.IfExp, cst.Lambda)
+_LOOSE = (
+    cst.BinaryOperation,
+    cst.Comparison,
+    cst.BooleanOperation,
+    cst.UnaryOperation,
+    cst.IfExp,
+    cst.Lambda,
+)
 _COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
@@ -37,7 +44,8 @@ def call(function: str, *args: cst.BaseExpression) -> cst.Call:
 def arguments(values: Sequence[cst.BaseExpression]) -> list[cst.Arg]:
     last = len(values) - 1
     return [
-        cst.Arg(bare(v), comma=_COMMA if i < last else cst.MaybeSentinel.DEFAULT) for i, v in enumerate(values)
+        cst.Arg(bare(v), comma=_COMMA if i < last else cst.MaybeSentinel.DEFAULT)
+        for i, v in enumerate(values)
     ]
 
 
@@ -85,6 +93,8 @@ def assign(name: str, value: cst.BaseExpression) -> cst.Assign:
     return cst.Assign([cst.AssignTarget(cst.Name(name))], bare(value))
 
 
-def replace(result: RuleResult, old: cst.CSTNode, new: cst.CSTNode, kernel: str, *, counts: bool = True) -> None:
+def replace(
+    result: RuleResult, old: cst.CSTNode, new: cst.CSTNode, kernel: str, *, counts: bool = True
+) -> None:
     """Edits old into a copy of new: a rule may use one piece of syntax in several places, a tree must not."""
     result.rewrite(old, lambda _: new.deep_clone(), kernel=kernel, counts=counts)

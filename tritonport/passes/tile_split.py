@@ -13,9 +13,9 @@ import libcst as cst
 
 from tritonport.facts.algebra import Def, KernelFacts, Poly, ops
 from tritonport.facts.algebra.accesses import mentions_lane
-from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.poly import ZERO, upper_bound
 from tritonport.facts.algebra.values import Guarded, Num, Ptr, Value, alternatives
+from tritonport.facts.walk import names_in
 from tritonport.passes.syntax import call, method, minus, plus, times, wrapped
 
 _NARROW = frozenset({"weak", "int32", "int16", "int8"})
@@ -80,7 +80,11 @@ class Splitter:
         if number is None:
             return None
         if not number.shape:
-            return Parts(node, None, number.poly, number.dtype in _NARROW) if self.wide(node) else Parts(None, node)
+            return (
+                Parts(node, None, number.poly, number.dtype in _NARROW)
+                if self.wide(node)
+                else Parts(None, node)
+            )
         if isinstance(node, cst.Name):
             return self._name(node, number)
         if isinstance(node, cst.BinaryOperation):
@@ -88,7 +92,11 @@ class Splitter:
         if isinstance(node, cst.Subscript):
             inner = self.split(node.value)
             return None if inner is None or inner.tile is None else self._with_tile(inner, node, "value")
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "to":
+        if (
+            isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Attribute)
+            and node.func.attr.value == "to"
+        ):
             return self._cast(node, node.func)
         return Parts(None, node) if self.is_local(node) else None
 
@@ -158,7 +166,9 @@ def _sum(node: cst.BinaryOperation, left: Parts, right: Parts) -> Parts:
 def _difference(node: cst.BinaryOperation, left: Parts, right: Parts) -> Parts | None:
     if left.tile is None and right.tile is not None:
         return None if left.scalar is not None or right.scalar is not None else Parts(None, node)
-    scalar = left.scalar if right.scalar is None else minus(left.scalar, right.scalar) if left.scalar else None
+    scalar = (
+        left.scalar if right.scalar is None else minus(left.scalar, right.scalar) if left.scalar else None
+    )
     if scalar is None and right.scalar is not None:
         return None
     poly, narrow = left.poly - right.poly, left.narrow and right.narrow

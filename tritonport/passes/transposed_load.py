@@ -51,7 +51,9 @@ def transpose_tiles(facts: KernelFacts, result: RuleResult, kernel: str) -> None
         replace(result, node, new, kernel, counts=False)
     for access, asked in wanted:
         if asked in dropped:
-            result.unresolved(access.node, "its address or mask is assigned again before this use", kernel=kernel)
+            result.unresolved(
+                access.node, "its address or mask is assigned again before this use", kernel=kernel
+            )
             continue
         new = _loaded(flips, access, asked.test) if access.kind == "load" else _stored(flips, access)
         replace(result, access.node, new, kernel)
@@ -87,7 +89,9 @@ def _loaded(flips: Flips, access: Access, test: tuple[str, bool] | None) -> cst.
 
 
 def _with_flipped(flips: Flips, access: Access, test: tuple[str, bool] | None) -> cst.Call:
-    changed = {n: bare(flips.flipped(n, test)) for n in (access.pointer, access.mask, access.other) if n is not None}
+    changed = {
+        n: bare(flips.flipped(n, test)) for n in (access.pointer, access.mask, access.other) if n is not None
+    }
     args = [a.with_changes(value=changed.get(a.value, a.value)) for a in access.node.args]
     return access.node.with_changes(args=args)
 

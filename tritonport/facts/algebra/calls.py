@@ -33,9 +33,33 @@ DTYPES = frozenset(
 )
 _SAME_SHAPE = frozenset(
     [
-        "exp", "exp2", "log", "log2", "sqrt", "sqrt_rn", "rsqrt", "abs", "sigmoid", "sin", "cos", "erf",
-        "floor", "ceil", "tanh", "softmax", "cumsum", "cumprod", "sort", "flip", "zeros_like", "fma",
-        "fdiv", "div_rn", "umulhi", "clamp", "associative_scan",
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "sqrt",
+        "sqrt_rn",
+        "rsqrt",
+        "abs",
+        "sigmoid",
+        "sin",
+        "cos",
+        "erf",
+        "floor",
+        "ceil",
+        "tanh",
+        "softmax",
+        "cumsum",
+        "cumprod",
+        "sort",
+        "flip",
+        "zeros_like",
+        "fma",
+        "fdiv",
+        "div_rn",
+        "umulhi",
+        "clamp",
+        "associative_scan",
     ]
 )
 _PASS = frozenset(["multiple_of", "max_contiguous", "max_constancy", "assume", "constexpr"])

@@ -10,7 +10,6 @@ import libcst as cst
 from tritonport.facts.algebra import calls, ops
 from tritonport.facts.algebra.facts import Defs, KernelFacts, ResolveHelper
 from tritonport.facts.algebra.symbols import constexpr
-from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.values import (
     MISSING,
     NONE,
@@ -23,6 +22,7 @@ from tritonport.facts.algebra.values import (
     Value,
     assume,
 )
+from tritonport.facts.walk import names_in
 
 Env = dict[str, tuple[Value, Defs]]
 _BUILTINS = frozenset({"range", "min", "max", "abs", "float", "int", "len", "bool", "isinstance"})

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from tritonport.facts.walk import names_in
 from tritonport.facts.algebra.values import Ptr, Tup, Unknown, Value, alternatives
+from tritonport.facts.walk import names_in
 
 ResolveHelper = Callable[[str], "cst.FunctionDef | None"]
 Dotted = Callable[[cst.BaseExpression], "str | None"]

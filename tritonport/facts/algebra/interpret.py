@@ -11,8 +11,8 @@ from tritonport.facts.algebra.expressions import Env, Expressions, State, is_con
 from tritonport.facts.algebra.facts import Def, Defs, Dotted, KernelFacts, ResolveHelper
 from tritonport.facts.algebra.parameters import pointer_parameters
 from tritonport.facts.algebra.poly import ZERO
-from tritonport.facts.walk import children, walk
 from tritonport.facts.algebra.values import MISSING, NONE, Const, Num, Ptr, Tup, Unknown, Value
+from tritonport.facts.walk import children, walk
 
 _MAX_INLINE = 4
 

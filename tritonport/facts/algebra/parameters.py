@@ -77,7 +77,9 @@ class _Uses:
         elif isinstance(node, cst.Assign):
             for target in node.targets:
                 self._assign(target.target, node.value)
-        elif isinstance(node, cst.AugAssign) and isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign)):
+        elif isinstance(node, cst.AugAssign) and isinstance(
+            node.operator, (cst.AddAssign, cst.SubtractAssign)
+        ):
             self._assign(node.target, node.value)
 
     def _call(self, node: cst.Call) -> None:
