@@ -13,8 +13,8 @@ from tritonport.verify.tolerance import ToleranceSpec
 @dataclass(frozen=True, slots=True)
 class Setup:
     """paths: to put in front of sys.path. watched: folders or files of the package under test. out: the
-    migrated folder, None on the original's side. exact: migrated kernel -> whether its rules promise equal
-    bits."""
+    migrated folder, None on the original's side. hazard: switch the traps on. exact: migrated kernel ->
+    whether its rules promise equal bits."""
 
     paths: tuple[str, ...]
     watched: tuple[str, ...]
@@ -22,6 +22,7 @@ class Setup:
     version: str | None
     exact: dict[str, bool]
     cases: CaseSet
+    hazard: bool = False
 
 
 def pack_setup(setup: Setup) -> dict[str, Any]:
@@ -46,6 +47,7 @@ def unpack_setup(data: dict[str, Any]) -> Setup:
         data["version"],
         data["exact"],
         CaseSet(operators, tolerances=tolerances),
+        data["hazard"],
     )
 
 

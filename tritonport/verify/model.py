@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from tritonport.record import TierResult
@@ -72,6 +73,30 @@ class HostResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """One hazard. side: `original` or `migrated`. kind: see docs/verification.md. severity: a `warning` fails
+    nothing.
+
+    file, line: the statement. tasks: up to two logical programs, by their program ids. count: lanes or
+    events.
+    """
+
+    side: str
+    kind: str
+    severity: Literal["error", "warning"]
+    kernel: str
+    file: str
+    line: int
+    tasks: tuple[str, ...] = ()
+    detail: str = ""
+    count: int = 1
+
+    def __str__(self) -> str:
+        tasks = f", task {' and '.join(self.tasks)}" if self.tasks else ""
+        return f"{self.kind} at {Path(self.file).name}:{self.line}{tasks}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchCount:
     """launches and programs of one kernel in one run; widest: programs of the largest launch; file: its
     source."""
@@ -96,6 +121,7 @@ class CaseResult:
     before: dict[str, LaunchCount] = field(default_factory=dict[str, LaunchCount])
     after: dict[str, LaunchCount] = field(default_factory=dict[str, LaunchCount])
     seconds: float = 0.0
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ def _why_not_run(cases: Sequence[CaseResult]) -> str:
 
 def _reasons(target: KernelTarget, case: CaseResult, out: Path) -> Iterator[str]:
     yield from (f"{case.id}: {why}" for why in _launch_reasons(target, case, out))
+    found = [f for f in case.findings if f.side == "migrated" and f.severity == "error"]
+    yield from (f"{case.id}: {f}" for f in found if f.kernel == target.name)
     guilty = [host for host in case.hosts if not host.ok]
     for host in guilty:
         if target.name in host.kernels:

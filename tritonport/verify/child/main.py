@@ -27,12 +27,18 @@ class Worker:
 
         shims.install()
         launches.install()
+        if setup.hazard:
+            from tritonport.verify.child.hazard import traps
+
+            traps.install()
         if setup.out is not None and (Path(setup.out) / "activate.py").is_file():
             import activate  # type: ignore[import-not-found] # noqa: F401 - the output's own module
         self._side = self._make_side()
 
     def _make_side(self) -> Any:
         watched = tuple(Path(p) for p in self._setup.watched)
+        if self._setup.hazard:
+            return self._make_hazard_side(watched)
         if self._setup.out is None:
             from tritonport.verify.child.original import Original
 
@@ -40,6 +46,14 @@ class Worker:
         from tritonport.verify.child.migrated import Migrated
 
         return Migrated((Path(self._setup.out), *watched), self._setup.exact, self._setup.cases.tolerances)
+
+    def _make_hazard_side(self, watched: tuple[Path, ...]) -> Any:
+        from tritonport.verify.child.hazard.sides import HazardMigrated, HazardOriginal
+
+        if self._setup.out is None:
+            return HazardOriginal(watched)
+        roots = (Path(self._setup.out), *watched)
+        return HazardMigrated(roots, self._setup.exact, self._setup.cases.tolerances)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         from tritonport.verify.child.units import NotHereError, make_unit

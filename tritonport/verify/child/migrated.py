@@ -7,7 +7,7 @@ import os
 import time
 import traceback
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -50,8 +50,8 @@ class Migrated:
         pin_configs(original["configs"])
         hosts = [self._host(folder, call) for call in original["hosts"] if "file" in call]
         values = encode.load_value(folder, "inputs")
-        with _cores(cores), poisoned_allocations(), Counter() as counter:
-            checks = _attempt("operator", lambda: self._whole(unit, folder, values, original["launches"]))
+        with forced_cores(cores), poisoned_allocations(), Counter() as counter:
+            checks = attempt("operator", lambda: self._whole(unit, folder, values, original["launches"]))
         return {
             "launches": counter.to_json(),
             "checks": [check.to_json() for check in checks],
@@ -63,7 +63,7 @@ class Migrated:
     def _whole(self, unit: Unit, folder: Path, values: dict[str, Any], kernels: Any) -> list[Check]:
         outputs = unit.run(values)
         want = encode.load_value(folder, "outputs")
-        checks = original_checks(outputs, want, self._bound(kernels, want))
+        checks = original_checks(outputs, want, bound_for(kernels, want, self._exact, self._tolerances))
         return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"))
 
     def _host(self, folder: Path, call: dict[str, Any]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Migrated:
         checks: list[Check] = []
         for count in counts:
             replay = partial(self._replay, function, tree, tensors, count, call["kernels"])
-            checks += _attempt(f"call at {count} cores", replay)
+            checks += attempt(f"call at {count} cores", replay)
         return about | {"cores": counts, "checks": [check.to_json() for check in checks]}
 
     def _core_counts(self, key: FunctionKey) -> Iterator[int]:
@@ -103,25 +103,26 @@ class Migrated:
         arguments = encode.Decoder(tensors).decode(tree["before"])
         decoder = encode.Decoder(tensors)
         expected = [decoder.decode(tree["after"]), decoder.decode(tree["result"])]
-        with _cores(cores), poisoned_allocations(), torch.no_grad():
+        with forced_cores(cores), poisoned_allocations(), torch.no_grad():
             result = function(*arguments[0], **arguments[1])
-        bound = self._bound(kernels, expected)
+        bound = bound_for(kernels, expected, self._exact, self._tolerances)
         got = _plain([arguments, result])
         return [_with_cores(check, cores) for check in original_checks(got, _plain(expected), bound)]
 
-    def _bound(self, kernels: Any, expected: Any) -> Tolerance | None:
-        """None where equal bits are promised, else how far a reordered sum may drift from the original."""
-        if all(self._exact.get(kernel, True) for kernel in kernels):
-            return None
-        tensors = [
-            leaf
-            for _, leaf in leaves(expected)
-            if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
-        ]
-        names = {DTYPE_NAMES.get(t.dtype, "fp32") for t in tensors}
-        dtype = next((name for name in ("bf16", "fp16") if name in names), "fp32")
-        longest = max((max(t.shape, default=1) for t in tensors), default=1)
-        return self._tolerances.against_reference(dtype, dtype, 2 * longest)
+
+def bound_for(
+    kernels: Iterable[str], expected: Any, exact: Mapping[str, bool], tolerances: ToleranceSpec
+) -> Tolerance | None:
+    """None where equal bits are promised, else how far a reordered sum may drift from the original."""
+    if all(exact.get(kernel, True) for kernel in kernels):
+        return None
+    tensors = [
+        leaf for _, leaf in leaves(expected) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
+    ]
+    names = {DTYPE_NAMES.get(t.dtype, "fp32") for t in tensors}
+    dtype = next((name for name in ("bf16", "fp16") if name in names), "fp32")
+    longest = max((max(t.shape, default=1) for t in tensors), default=1)
+    return tolerances.against_reference(dtype, dtype, 2 * longest)
 
 
 def _plain(value: Any) -> Any:
@@ -141,7 +142,7 @@ class _Shown(encode.Decoder):
         return super().decode(tree)
 
 
-def _attempt(what: str, action: Callable[[], list[Check]]) -> list[Check]:
+def attempt(what: str, action: Callable[[], list[Check]]) -> list[Check]:
     """The checks, or one failed check when the migrated code raises where the original did not."""
     try:
         return action()
@@ -174,7 +175,7 @@ def _with_cores(check: Check, cores: int) -> Check:
     )
 
 
-class _cores:  # noqa: N801 - reads as a verb in a with statement
+class forced_cores:  # noqa: N801 - reads as a verb in a with statement
     """Forces the core count that the emitted run-time module sees."""
 
     def __init__(self, count: int) -> None:

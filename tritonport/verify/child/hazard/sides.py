@@ -1,0 +1,74 @@
+"""Both sides of the hazard tier: whole operators under the traps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tritonport.verify.child import encode
+from tritonport.verify.child.checks import original_checks, reference_checks
+from tritonport.verify.child.hazard.monitor import Monitor
+from tritonport.verify.child.launches import Counter
+from tritonport.verify.child.migrated import attempt, bound_for, forced_cores
+from tritonport.verify.child.poison import poisoned_allocations
+from tritonport.verify.child.shims.host import chosen_configs, pin_configs
+from tritonport.verify.child.units import Unit
+from tritonport.verify.model import Check
+from tritonport.verify.tolerance import ToleranceSpec
+
+
+class HazardOriginal:
+    """Runs the unit once as it is, for the values to compare with, and once under the traps."""
+
+    def __init__(self, roots: tuple[Path, ...]) -> None:
+        self._roots = roots
+
+    def run(self, unit: Unit, folder: Path) -> dict[str, Any]:
+        started = time.perf_counter()
+        pin_configs({})
+        encode.save_value(folder, "inputs", unit.inputs())
+        with poisoned_allocations(), Counter() as counter:
+            outputs = unit.run(encode.load_value(folder, "inputs"))
+        encode.save_value(folder, "outputs", outputs)
+        encode.save_value(folder, "reference", unit.reference(encode.load_value(folder, "inputs")))
+        with poisoned_allocations(), Monitor("original", self._roots) as monitor:
+            unit.run(encode.load_value(folder, "inputs"))
+        return {
+            "launches": counter.to_json(),
+            "configs": chosen_configs(),
+            "hosts": [],
+            "findings": [asdict(finding) for finding in monitor.findings],
+            "seconds": time.perf_counter() - started,
+        }
+
+
+class HazardMigrated:
+    """The migrated unit under the traps, compared with what the original computed without them."""
+
+    def __init__(self, roots: tuple[Path, ...], exact: Mapping[str, bool], tolerances: ToleranceSpec) -> None:
+        self._roots, self._exact, self._tolerances = roots, exact, tolerances
+
+    def run(self, unit: Unit, folder: Path, original: dict[str, Any], cores: int) -> dict[str, Any]:
+        started = time.perf_counter()
+        pin_configs(original["configs"])
+        values = encode.load_value(folder, "inputs")
+        monitor = Monitor("migrated", self._roots)
+        with forced_cores(cores), poisoned_allocations(), Counter() as counter, monitor:
+            checks = attempt("operator", lambda: self._whole(unit, folder, values, original["launches"]))
+        return {
+            "launches": counter.to_json(),
+            "checks": [check.to_json() for check in checks],
+            "hosts": [],
+            "findings": [asdict(finding) for finding in monitor.findings],
+            "cores": cores,
+            "seconds": time.perf_counter() - started,
+        }
+
+    def _whole(self, unit: Unit, folder: Path, values: dict[str, Any], kernels: Any) -> list[Check]:
+        outputs = unit.run(values)
+        want = encode.load_value(folder, "outputs")
+        checks = original_checks(outputs, want, bound_for(kernels, want, self._exact, self._tolerances))
+        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"))
