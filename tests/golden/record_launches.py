@@ -4,7 +4,8 @@
 
 SITE is a folder from which `import fla` finds the unpacked wheel of that release. Nothing of tritonport takes
 part: the list is what Triton's interpreter was asked to launch by whole operator calls, forward, backward and
-decode. Each launch carries the place of the call `kernel[grid](...)`, read from the call stack.
+decode. Each launch carries whether it multiplied tiles (`tl.dot`) and the place of its `kernel[grid](...)`, read
+from the call stack.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class Sites:
     def __init__(self, site: Path) -> None:
         self.site = site
         self.seen: dict[tuple[str, str, int], dict[str, Any]] = {}
+        self.running: dict[str, Any] | None = None
 
     def install(self) -> None:
         import triton.runtime.interpreter as it
@@ -65,12 +67,24 @@ class Sites:
         plain = it.GridExecutor.__call__
 
         def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
-            self._note(f"{executor.fn.__module__}:{executor.fn.__name__}", sys._getframe(1))
+            name = f"{executor.fn.__module__}:{executor.fn.__name__}"
+            self.running = self._note(name, sys._getframe(1))
             return plain(executor, *args, **kwargs)
 
         it.GridExecutor.__call__ = call
+        self._note_dots(it.InterpreterBuilder)
 
-    def _note(self, kernel: str, frame: FrameType | None) -> None:
+    def _note_dots(self, builder: Any) -> None:
+        plain = builder.create_dot
+
+        def create_dot(*args: Any, **kwargs: Any) -> Any:
+            if self.running is not None:
+                self.running["dot"] = True
+            return plain(*args, **kwargs)
+
+        builder.create_dot = create_dot
+
+    def _note(self, kernel: str, frame: FrameType | None) -> dict[str, Any]:
         # KernelInterface.__getitem__ gives a lambda; the innermost one on the stack is this launch's own.
         while frame is not None and not _is_launcher(frame):
             frame = frame.f_back
@@ -78,8 +92,8 @@ class Sites:
         caller = frame.f_back
         file = Path(caller.f_code.co_filename).relative_to(self.site).as_posix()
         host = caller.f_code.co_qualname
-        entry = {"kernel": kernel, "file": file, "line": caller.f_lineno, "host": host}
-        self.seen.setdefault((kernel, file, caller.f_lineno), entry)
+        entry = {"kernel": kernel, "file": file, "line": caller.f_lineno, "host": host, "dot": False}
+        return self.seen.setdefault((kernel, file, caller.f_lineno), entry)
 
 
 def _is_launcher(frame: FrameType) -> bool:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-import json
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from tests.support import cases
+from tests.support.operators import run_operators
 from tests.support.shuffle import Shuffled, shuffle
 from tests.support.shuffle.package import LAUNCH_OPTIONS
 from tritonport.sources import SourceTree
@@ -73,26 +70,14 @@ def test_kernels_and_host_functions_lose_their_names(
             assert before & after <= LAUNCH_OPTIONS
 
 
-def _operators(site: Path, version: str, *mapping: str) -> dict[str, list[str]]:
-    command = [sys.executable, "-m", "tests.shuffle.operators", str(site), version, *mapping]
-    done = subprocess.run(
-        command, cwd=cases.REPOSITORY, env=cases.environment(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("version", RUN)
 def test_renamed_operators_compute_the_same_bits(
     fla_tree: Callable[[str], SourceTree],
     shuffled: Callable[[str], Shuffled],
-    tmp_path: Path,
     version: str,
 ) -> None:
     copy = shuffled(version)
-    mapping = tmp_path / "mapping.json"
-    mapping.write_text(json.dumps({k: v for k, v in asdict(copy).items() if k != "root"}), encoding="utf-8")
-    original = _operators(fla_tree(version).root, version)
-    assert _operators(copy.root, version, str(mapping)) == original
+    original = run_operators(fla_tree(version).root, version)
+    assert run_operators(copy.root, version, copy) == original
     assert len(original) >= 3

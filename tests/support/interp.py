@@ -1,8 +1,8 @@
 """The least that Triton's interpreter needs to run kernels on a CPU, and a log of what was launched.
 
 This is the tests' own, independent of the product's: tests compare the product with what originals do here.
-Call `install()` before anything imports triton. With CASE_PROGRAMS=0,7 in the environment only those programs of
-each launch run, and its grid must be one-dimensional. It does not make bfloat16 right; tests use float32.
+Call `install()` before anything imports triton. With CASE_PROGRAMS=0,7 in the environment only those programs
+of each launch run, and its grid must be one-dimensional. It does not make bfloat16 right; tests use float32.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs the GDN operators of an original or a renamed copy and prints a digest of every result.
 
-    python -m tests.shuffle.operators SITE VERSION [MAPPING.json]
+    python -m tests.support.operators SITE VERSION [MAPPING.json]
 
 MAPPING.json: {"functions": {...}, "names": {...}} of a Shuffled; absent for the original.
 """
@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.golden.record_launches import SCENARIOS, Scenario, inputs
-from tests.support import interp
+from tests.support import cases, interp
 from tests.support.run_case import digest
+from tests.support.shuffle import Shuffled
 
 CHUNK = "fla.ops.gated_delta_rule.chunk:chunk_gated_delta_rule"
 DECODE = "fla.ops.gated_delta_rule.fused_recurrent:fused_recurrent_gated_delta_rule"
@@ -44,6 +47,30 @@ def run(case: Scenario, functions: dict[str, str], names: dict[str, str]) -> lis
         return [digest((out, state))]
     (out.float().sum() + state.float().sum()).backward()
     return [digest((out, state)), digest(tuple(given[name].grad for name in ("q", "k", "v", "g", "beta")))]
+
+
+def run_operators(
+    site: Path, version: str, copy: Shuffled | None = None, cores: int = 3
+) -> dict[str, list[str]]:
+    """The digests of a site, computed in another process; copy: what the names of a renamed site are."""
+    command = [sys.executable, "-m", "tests.support.operators", str(site), version]
+    with tempfile.TemporaryDirectory() as folder:
+        if copy is not None:
+            mapping = Path(folder) / "mapping.json"
+            mapping.write_text(
+                json.dumps({"functions": copy.functions, "names": copy.names}), encoding="utf-8"
+            )
+            command.append(str(mapping))
+        done = subprocess.run(
+            command,
+            cwd=cases.REPOSITORY,
+            env=cases.environment(TRITONPORT_CORES=str(cores)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def main(site: Path, mapping: Path | None, version: str) -> None:
