@@ -28,7 +28,7 @@ def worst(*codes: ExitCode) -> ExitCode:
     return min(codes, key=_PRECEDENCE.index, default=ExitCode.OK)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class UserError(Exception):
     """A mistake in what the user gave. Printed as one line, exit 2, nothing left behind.
 

@@ -30,7 +30,7 @@ from tritonport.record import TIERS, KernelRecord, Outcome, RuleUse, RunRecord, 
 from tritonport.sources.tree import SourceTree, digest_files
 
 Progress = Callable[[str, int, int], None]
-ORDER = ("early-return", "grid-collapse", "empty-work", "launch-options", "host-device")
+ORDER = ("refuse", "other-without-mask", "early-return", "grid-collapse", "empty-work", "launch-options", "host-device")
 """The order in which the rules of the program run; rules on tiles come after."""
 
 
