@@ -20,7 +20,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """uses: by memory. whole: whether that is every memory in use. largest: the largest buffers alive at the fullest moment of the memory in question."""
+    """uses: by memory. whole: whether that is every memory in use.
+
+    largest: the largest buffers alive at the fullest moment of the memory in question.
+    """
 
     uses: Mapping[str, Use]
     whole: bool

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from tritonport.engine.linemap import Origin
 from tritonport.errors import UserError
 from tritonport.npu import cache
 from tritonport.npu.capture import Captured, CapturedCase, Device, Launch, capture
@@ -21,8 +22,8 @@ from tritonport.targets import Target, load_target, target_names
 Progress = Callable[[str, int, int], None]
 """Called with the kernel just finished, how many are done, and how many there are."""
 
-Origins = Callable[[str, int], tuple[int | None, Sequence[str]] | None]
-"""(file, line) of the output -> upstream's line and the rules that wrote the output's line."""
+Origins = Mapping[str, Sequence[Origin]]
+"""By file of the output (relative to its root): where each of its lines comes from."""
 
 Side = Literal["before", "after"]
 
@@ -41,6 +42,17 @@ class LocatedMessage:
     line: int | None
     upstream_line: int | None = None
     rules: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """`pkg/a.py:12: text (upstream line 9, rules x; kernel k, case c)`."""
+        place = f"{self.file}:{self.line}: " if self.file else ""
+        facts = [f"kernel {self.kernel.partition(':')[2]}"] if self.kernel else []
+        facts.append(f"case {self.case}")
+        if self.side == "after" and self.upstream_line is not None:
+            facts.insert(0, f"upstream line {self.upstream_line}")
+        if self.rules:
+            facts.insert(1, f"written by {', '.join(self.rules)}")
+        return f"{place}{self.text} ({'; '.join(facts)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +197,9 @@ def _compiled(
         wanted.update({_unit_key(unit): unit for unit in captured.units.values()})
     results: dict[str, Measurement] = {}
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        running = {pool.submit(_cached, toolchain, setting, unit): key for key, unit in wanted.items()}
+        # longest first, so that no core waits for one that was begun last
+        order = sorted(wanted.items(), key=lambda item: -len(item[1].ttir))
+        running = {pool.submit(_cached, toolchain, setting, unit): key for key, unit in order}
         for done, future in enumerate(as_completed(running), 1):
             key = running[future]
             results[key] = future.result()
@@ -281,14 +295,15 @@ def _said(detail: Detail) -> Iterable[Message]:
 
 def _located(key: tuple[str, str, Side], message: Message, origins: Origins | None) -> LocatedMessage:
     kernel, case, side = key
-    known = None
-    if side == "after" and origins is not None and message.file and message.line:
-        known = origins(message.file, message.line)
-    line, rules = known if known is not None else (None, ())
-    upstream = message.line if side == "before" else line
-    return LocatedMessage(
-        side, kernel, case, message.kind, message.text, message.file, message.line, upstream, tuple(rules)
-    )
+    origin = Origin(message.line) if side == "before" else _origin(message, origins or {})
+    place = (message.file, message.line, origin.line, origin.rules)
+    return LocatedMessage(side, kernel, case, message.kind, message.text, *place)
+
+
+def _origin(message: Message, origins: Origins) -> Origin:
+    lines = origins.get(message.file or "", ())
+    at = message.line or 0
+    return lines[at - 1] if 0 < at <= len(lines) else Origin(None)
 
 
 def _host_failure(case: CapturedCase) -> LocatedMessage:
