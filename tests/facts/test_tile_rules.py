@@ -18,7 +18,7 @@ from tritonport.passes import all_rules
 from tritonport.resources import rules_root
 from tritonport.sources.tree import SourceTree
 
-RULES = ("index-width", "transposed-load", "gate-layout", "gate-precision")
+RULES = ("index-width", "transposed-load", "gate-layout", "gate-precision", "dot-operand-reuse")
 INPUTS: dict[str, dict[str, Any]] = {
     "masked_rows": {"x": [37, 16], "y": {"empty": [48, 16]}, "T": 37, "D": 16, "N": 16},
     "loop_bound": {"x": [25, 8], "y": {"empty": [4, 8]}, "starts": {"int": [0, 5, 5, 22, 25]}, "N": 8},
@@ -43,6 +43,15 @@ INPUTS: dict[str, dict[str, Any]] = {
     "strided_store": {"x": [8, 16], "y": {"empty": [16, 8]}, "R": 8, "C": 16},
     "gated_rows": {"x": [2, 20, 3, 16], "g": [2, 20, 3], "beta": [2, 20, 3], "N": 16},
     "block_pointer_gate": {"x": [2, 20, 3, 16], "g": [2, 20, 3], "y": {"empty": [2, 20, 3, 16]}, "N": 16},
+    "two_products": {
+        "q": [16, 16],
+        "k": [16, 16],
+        "h": [16, 16],
+        "s": {"empty": [16, 16]},
+        "o": {"empty": [16, 16]},
+        "N": 16,
+        "FLIP": True,
+    },
     "promoted": {"x": [16, 16], "beta": [16], "y": {"empty": [16, 16]}, "N": 16},
 }
 
