@@ -142,7 +142,7 @@ def _capture(own: Path) -> None:
     try:
         _pip(own, ["--only-binary", ":all:", *pins().capture])
     except UserError as error:
-        if "torch" not in error.message:
+        if not error.message.startswith("pip: ") or "torch" not in error.message:
             raise
         raise UserError(
             "pip finds no CPU build of torch",

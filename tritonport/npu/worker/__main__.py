@@ -41,8 +41,8 @@ def _activate() -> str | None:
     """`import activate` of a migrated tree makes the package's imports use its modules."""
     try:
         importlib.import_module("activate")
-    except Exception:
-        return traceback.format_exc(limit=-3)
+    except Exception as error:
+        return f"the migrated tree cannot be activated: {type(error).__name__}: {error}"
     return None
 
 
