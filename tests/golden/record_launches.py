@@ -4,8 +4,8 @@
 
 SITE is a folder from which `import fla` finds the unpacked wheel of that release. Nothing of tritonport takes
 part: the list is what Triton's interpreter was asked to launch by whole operator calls, forward, backward and
-decode. Each launch carries whether it multiplied tiles (`tl.dot`) and the place of its `kernel[grid](...)`, read
-from the call stack.
+decode. Each launch carries whether it multiplied tiles (`tl.dot`) and the place of its `kernel[grid](...)`,
+read from the call stack.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from tritonport.discover import Discovery, discover
 from tritonport.migrate import MigrateResult
 from tritonport.sources import SourceTree, resolve
 
-VERSIONS = ("0.4.1", "0.5.1", "0.6.0")
+VERSIONS = ("0.4.1", pytest.param("0.5.1", marks=pytest.mark.slow), "0.6.0")
 ENTRY = "fla.ops.gated_delta_rule"
 
 

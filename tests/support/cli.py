@@ -1,0 +1,58 @@
+"""Runs the command line as a user does: the installed script in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+SCRIPT = Path(sys.executable).with_name("tritonport")
+
+KERNEL = '''\
+"""Doubles each element."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_rows(src, dst, size, TILE: tl.constexpr):
+    at = tl.program_id(0) * TILE + tl.arange(0, TILE)
+    tl.store(dst + at, 2 * tl.load(src + at, mask=at < size), mask=at < size)
+
+
+def double(src):
+    dst = torch.empty_like(src)
+    double_rows[(triton.cdiv(src.numel(), 16),)](src, dst, src.numel(), TILE=16)
+    return dst
+'''
+"""A module with one kernel that is migrated without a remark."""
+
+
+def tritonport(
+    *args: str | Path, cwd: Path, before: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """before: called in the child, ahead of the program."""
+    command = [str(SCRIPT), *map(str, args)]
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False, preexec_fn=before
+    )
+
+
+def package(folder: Path, **modules: str) -> Path:
+    """A package of that name with an empty __init__ and these modules."""
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    for name, text in modules.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Everything below a folder by relative path: bytes of files, None for folders."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }
