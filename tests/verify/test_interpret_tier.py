@@ -79,7 +79,7 @@ def test_a_kernel_that_no_case_launches_is_not_run(tmp_path: Path) -> None:
 
 def test_reordered_rules_are_held_to_a_tolerance(tmp_path: Path) -> None:
     fault = Fault(
-        "other order", "tl.dot(b_a.to(b_x.dtype), b_x) * scale", "tl.dot((b_a * scale).to(b_x.dtype), b_x)"
+        "other order", "tl.dot(b_a.to(b_v.dtype), b_v) * scale", "tl.dot((b_a * scale).to(b_v.dtype), b_v)"
     )
     tiny = build(tmp_path, [fault])
     (name,) = (t.name for t in tiny.targets.values())

@@ -24,11 +24,11 @@ from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet, case_set_for
 from tritonport.verify.model import TierReport
 from tritonport.verify.output import Output, kernels_of, read_output, source_of, targets_of
-from tritonport.verify.tier import run_interpret
+from tritonport.verify.tier import run_hazard, run_interpret
 from tritonport.verify.versions import check_versions
 
 Tick = Callable[[str, int, int], None]
-INTERPRETED = {"interpret": run_interpret}
+INTERPRETED = {"interpret": run_interpret, "hazard": run_hazard}
 KNOWN = (*INTERPRETED, "npu-compile")
 REASONS_SHOWN = 3
 

@@ -23,6 +23,9 @@ Progress = Callable[[str, int, int], None]
 WHOLE_RUN_CORES = (2, 3, 1, 4096)
 """Core counts that the whole-operator runs go through in turn; each launching function meets all of them."""
 
+HAZARD_CORES = (2, 3)
+"""Under the traps: several tasks on a core, and more than one core."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -41,7 +44,8 @@ class Job:
         watched = (str(inside.resolve()),)
         exact = {target.name: target.exact for target in targets}
         everything: tuple[Case | Script, ...] = (*cases.cases, *cases.scripts)
-        units = tuple((unit, WHOLE_RUN_CORES[n % 4]) for n, unit in enumerate(everything))
+        cores = HAZARD_CORES if hazard else WHOLE_RUN_CORES
+        units = tuple((unit, cores[n % len(cores)]) for n, unit in enumerate(everything))
         return cls(
             Setup((root,), watched, None, source.version, {}, cases, hazard),
             Setup((folder, root), watched, folder, source.version, exact, cases, hazard),

@@ -166,7 +166,8 @@ def _origins() -> None:
 
 _INT32_MAX = 2**31 - 1
 _SPAN = 0.5
-"""Share of an argument that 32-bit offsets have to cover to be worth a warning."""
+"""How far into an argument a whole tile of 32-bit offsets has to lie. Offsets within a tile start at 0,
+however much of a small argument the tile covers."""
 
 _SMALL = 1 << 12
 """Arguments of fewer elements (tables, gates of one head) never grow to 2^31."""
@@ -179,7 +180,7 @@ def _check_width(monitor: Monitor, ptr: Any, offset: Any, origin: Any) -> None:
     data = np.asarray(offset.data)
     size = max(1, ptr.get_element_ty().primitive_bitwidth // 8)
     elements = (origin.stop - origin.start) // size
-    if elements >= _SMALL and data.size and int(np.abs(data.astype(np.int64)).max()) >= _SPAN * elements:
+    if elements >= _SMALL and data.size and int(data.min()) >= _SPAN * elements:
         monitor.note("int32 offsets span an argument", f"argument {origin.names}: wrong above 2^31 elements")
 
 

@@ -72,7 +72,8 @@ def gram_kernel_task(
     b_g = tl.load(g + (bos + o_t) * HV + i_h, mask=m_t, other=0.0).to(tl.float32)
     b_a = tl.dot(b_x, tl.trans(b_x)) * tl.exp(b_g[:, None] - b_g[None, :])
     b_a = tl.where(o_t[:, None] >= o_t[None, :], b_a, 0.0)
-    b_o = tl.dot(b_a.to(b_x.dtype), b_x) * scale
+    b_v = tl.load(x + o_t[:, None] * (H * D) + o_d[None, :], mask=m_t[:, None], other=0.0)
+    b_o = tl.dot(b_a.to(b_v.dtype), b_v) * scale
     p_o = o + (bos + o_t)[:, None] * (HV * D) + i_h * D + o_d[None, :]
     tl.store(p_o, b_o.to(o.dtype.element_ty), mask=m_t[:, None])
     p_s = s + i_c * HV + i_h
