@@ -50,7 +50,11 @@ def listed(index: Path, monkeypatch: pytest.MonkeyPatch) -> Manifest:
 
 def test_a_wheel_is_fetched_once_and_then_taken_from_the_cache(index: Path, listed: Manifest) -> None:
     said: list[str] = []
-    tree = resolve("demo/add.py", from_spec="demo-kernels==1.0", progress=said.append)
+
+    def say(step: str, _done: int, _total: int) -> None:
+        said.append(step)
+
+    tree = resolve("demo/add.py", from_spec="demo-kernels==1.0", progress=say)
     assert said == ["fetching demo-kernels 1.0"]
     assert (tree.distribution, tree.version, tree.entry) == (
         "demo-kernels",
@@ -60,7 +64,7 @@ def test_a_wheel_is_fetched_once_and_then_taken_from_the_cache(index: Path, list
     assert [path.name for path in tree.licenses] == ["LICENSE"]
     assert tree.notes == ()
     next(index.iterdir()).unlink()
-    assert resolve("demo.add", from_spec="demo-kernels", offline=True, progress=said.append) == tree
+    assert resolve("demo.add", from_spec="demo-kernels", offline=True, progress=say) == tree
     assert len(said) == 1
 
 

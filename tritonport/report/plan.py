@@ -17,7 +17,7 @@ def plan_json(found: Discovery) -> str:
 
 
 def print_plan(found: Discovery, console: Console) -> None:
-    """Print the plan as lines that are never wrapped: kernels with their launches, then what could not be read."""
+    """Print the plan as lines that are never wrapped: kernels, their launches, what could not be read."""
     for line in plan_lines(found):
         console.print(line, soft_wrap=True, highlight=False)
 

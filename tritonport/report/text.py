@@ -87,7 +87,8 @@ def _tier_lines(counted: list[KernelRecord]) -> Iterator[Text]:
 
 def _total(record: RunRecord) -> Text:
     counts = record.counts()
-    parts = f"{counts['converted']} converted, {counts['needs_review']} to review, {counts['not_converted']} not converted"
+    parts = f"{counts['converted']} converted, {counts['needs_review']} to review"
+    parts += f", {counts['not_converted']} not converted"
     style = "bold green" if counts["converted"] == counts["kernels"] else "bold yellow"
     return Text(f"{_count(counts['kernels'], 'kernel')}: {parts} ({record.seconds:.1f} s)", style)
 

@@ -8,23 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from tritonport.errors import UserError
 from tritonport.record import RunRecord
 from tritonport.report.run_json import run_json
 from tritonport.report.text import run_lines
 
-_WIDTH = 10_000
-
 
 def run_text(record: RunRecord) -> str:
     """The terminal report as plain text."""
-    console = Console(no_color=True, width=_WIDTH)
-    with console.capture() as captured:
-        for line in run_lines(record):
-            console.out(line.plain, highlight=False)
-    return captured.get()
+    return "".join(f"{line.plain}\n" for line in run_lines(record))
 
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {"json": run_json, "text": run_text}
@@ -38,13 +30,17 @@ class ReportFile:
     path: Path
 
 
-def parse_report(text: str) -> ReportFile:
-    """`json=run.json` as a report file. Raises UserError for an unknown format and a folder that is not there."""
+def parse_report(text: str, out: Path | None = None) -> ReportFile:
+    """`json=run.json` as a report file. out: a folder that the run makes, so it need not be there yet.
+
+    Raises UserError for an unknown format and for a folder that is missing or cannot be written.
+    """
     name, sign, target = text.partition("=")
     if name not in FORMATS or not sign or not target:
         raise UserError(f"cannot read --report {text!r}", f"write FORMAT=PATH, formats: {', '.join(FORMATS)}")
     path = Path(target).absolute()
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+    made = out is not None and path.parent == out.absolute()
+    if path.is_dir() or not (made or os.access(path.parent, os.W_OK)):
         raise UserError(f"cannot write a report to {target}", "its folder must exist and be writable")
     return ReportFile(FORMATS[name], path)
 

@@ -15,7 +15,8 @@ from tritonport.sources.manifest import manifest_of, manifest_providing
 from tritonport.sources.tree import SourceTree
 from tritonport.sources.wheel import Wheel, fetch
 
-Progress = Callable[[str], None]
+Progress = Callable[[str, int, int], None]
+"""What is done now, how many steps of it are done, and how many there are."""
 
 
 def resolve(

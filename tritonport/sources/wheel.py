@@ -50,7 +50,7 @@ def fetch(
     expected: str | None,
     *,
     offline: bool = False,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Wheel:
     """The wheel of one release, from the cache or else from the package index.
 
@@ -66,7 +66,7 @@ def fetch(
                 f"{name} {version} is not in the cache and --offline is given", "run once without it"
             )
         if progress is not None:
-            progress(f"fetching {name} {version}")
+            progress(f"fetching {name} {version}", 0, 1)
         _download(home, name, version, expected)
         cached = _cached(home, expected)
     if cached is None:
