@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,7 +35,7 @@ app.add_typer(toolchain_app, name="toolchain")
 INTERRUPTED = 130
 DEBUG = "TRITONPORT_DEBUG"
 # typer brings click's classes with it from some version on, and depends on click before that.
-USAGE_ERROR = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
 def _version(wanted: bool) -> None:
@@ -46,7 +46,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")] = False,
 ) -> None:
     if debug:
@@ -67,9 +69,12 @@ def _run() -> int:
         return _fail("tritonport: interrupted, the previous output is whole", INTERRUPTED)
     except BrokenPipeError:
         return ExitCode.OK
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(f"tritonport: {place}{error.strerror or error}")
     except Exception as error:
         if isinstance(error, USAGE_ERROR):
-            return _fail(f"tritonport: {getattr(error, 'message', error)} (see tritonport --help)")
+            return _fail(f"tritonport: {error.format_message()} (see tritonport --help)")
         if os.environ.get(DEBUG):
             traceback.print_exc()
         line = " ".join(str(error).split()) or type(error).__name__

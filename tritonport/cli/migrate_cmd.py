@@ -18,19 +18,31 @@ from tritonport.report.text import print_run
 from tritonport.report.write import parse_report, write_report
 from tritonport.sources import resolve
 from tritonport.targets import load_target
+from tritonport.verify.cases import case_set_for
+from tritonport.verify.versions import check_versions
 
 
 def migrate(
-    src: Annotated[str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")],
+    src: Annotated[
+        str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder to make; replaced as a whole.")],
-    from_spec: Annotated[str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")] = None,
+    from_spec: Annotated[
+        str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")
+    ] = None,
     target: Annotated[str | None, typer.Option(help="a2, a3 or a5.")] = None,
     profile: Annotated[str | None, typer.Option(help="baseline, tuned or max.")] = None,
     schedule: Annotated[str | None, typer.Option(help="contiguous or interleaved tasks.")] = None,
-    verify: Annotated[str | None, typer.Option(metavar="TIERS", help="Tiers to run: interpret,npu-compile.")] = None,
-    cases: Annotated[Path | None, typer.Option(help="A script with make_inputs(device) and launch(**inputs).")] = None,
+    verify: Annotated[
+        str | None, typer.Option(metavar="TIERS", help="Tiers to run: interpret,npu-compile.")
+    ] = None,
+    cases: Annotated[
+        Path | None, typer.Option(help="A script with make_inputs(device) and launch(**inputs).")
+    ] = None,
     toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
-    report: Annotated[list[str] | None, typer.Option("--report", metavar="FMT=PATH", help="json=run.json or text=...")] = None,
+    report: Annotated[
+        list[str] | None, typer.Option("--report", metavar="FMT=PATH", help="json=run.json or text=...")
+    ] = None,
     output_format: Annotated[str, typer.Option("--format", help="text or json on stdout.")] = "text",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at one time.")] = None,
     offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
@@ -40,15 +52,18 @@ def migrate(
     config = load(Path.cwd())
     options = _options(config, target, profile, schedule, jobs, src)
     tiers = parse_tiers(verify) if verify is not None else config.verify
-    reports = [parse_report(text) for text in report or []]
+    if "interpret" in tiers and (wrong := check_versions()[1]):
+        raise UserError(wrong)
+    reports = [parse_report(text, out) for text in report or []]
     if output_format not in ("text", "json"):
         raise UserError(f"unknown format {output_format!r}", "text or json")
     with progress_bar(quiet=quiet) as show:
         tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
         for line in tree.notes:
             note(line, quiet=quiet)
+        own_cases = None if cases is None else case_set_for(tree, [cases])
         result = migrate_tree(tree, out, options, show)
-        run = TierRun(tree, out, options.jobs, cases, toolchain, result.origins)
+        run = TierRun(tree, out, options.jobs, own_cases, toolchain, result.origins)
         outcome = run_tiers(run, result.record, tiers, show)
     for item in reports:
         write_report(item, outcome.record)

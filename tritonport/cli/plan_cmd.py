@@ -14,13 +14,20 @@ from tritonport.sources import resolve
 
 
 def plan(
-    src: Annotated[str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")],
-    from_spec: Annotated[str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")] = None,
+    src: Annotated[
+        str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
+    ],
+    from_spec: Annotated[
+        str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")
+    ] = None,
     output_format: Annotated[str, typer.Option("--format", help="table or json.")] = "table",
     offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")] = False,
 ) -> None:
-    """Show the kernels that SRC reaches, their launches and grids. Writes nothing."""
+    """Show the kernels that SRC reaches, their launches and grids. Writes nothing.
+
+    A file that cannot be read is named on stderr (exit 2); the result holds what the others have.
+    """
     if output_format not in ("table", "json"):
         raise UserError(f"unknown format {output_format!r}", "table or json")
     with progress_bar(quiet=quiet) as show:
@@ -32,5 +39,7 @@ def plan(
         stdout().out(plan_json(found), end="", highlight=False)
     else:
         print_plan(found, stdout())
+    for problem in found.problems:
+        typer.echo(f"tritonport: {UserError(problem.message, '', str(problem.file), problem.line)}", err=True)
     if found.problems:
-        raise typer.Exit(ExitCode.FINDINGS)
+        raise typer.Exit(ExitCode.USAGE)

@@ -12,7 +12,7 @@ from tritonport.errors import ExitCode, UserError
 from tritonport.npu.tier import run_npu_compile
 from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
 from tritonport.sources.tree import SourceTree
-from tritonport.verify.cases import case_set_for
+from tritonport.verify.cases import CaseSet
 from tritonport.verify.model import KernelTarget, TierReport
 from tritonport.verify.tier import run_interpret
 
@@ -22,12 +22,12 @@ RUNNABLE = ("parse", "interpret", "npu-compile")
 
 @dataclass(frozen=True)
 class TierRun:
-    """What the tiers work on. cases: a script of the user's own for the interpret tier."""
+    """What the tiers work on. cases: the user's own for the interpret tier, None for the corpus'."""
 
     source: SourceTree
     out: Path
     jobs: int = 1
-    cases: Path | None = None
+    cases: CaseSet | None = None
     toolchain: Path | None = None
     origins: Mapping[str, tuple[Origin, ...]] = field(default_factory=dict[str, tuple[Origin, ...]])
 
@@ -69,14 +69,16 @@ def _interpret(run: TierRun, before: TierOutcome, progress: Progress) -> TierOut
         source=run.source,
         out=run.out,
         kernels=targets,
-        cases=None if run.cases is None else case_set_for(run.source, [run.cases]),
+        cases=run.cases,
         jobs=run.jobs,
         progress=progress,
     )
     kernels = tuple(_with_interpret(kernel, report) for kernel in before.record.kernels)
     extra = {**before.record.extra, "interpret": report.to_json()}
     code = ExitCode.MISMATCH if report.result == "fail" else before.exit_code
-    return TierOutcome(replace(before.record, kernels=kernels, extra=extra), code, (*before.lines, *_interpret_lines(report)))
+    return TierOutcome(
+        replace(before.record, kernels=kernels, extra=extra), code, (*before.lines, *_interpret_lines(report))
+    )
 
 
 def _target(kernel: KernelRecord) -> KernelTarget:
@@ -95,8 +97,8 @@ def _interpret_lines(report: TierReport) -> list[str]:
         if verdict.result == "fail":
             lines += [f"interpret: {verdict.name}: {reason}" for reason in verdict.reasons]
     for case in report.cases:
-        failed = [check for check in getattr(case, "checks", ()) if not check.ok]
-        lines += [f"interpret: case {case.case}: {check.name}: {check.detail}" for check in failed if hasattr(check, "detail")]
+        if case.outcome == "fail":
+            lines.append(f"interpret: case {case.id}: {case.why}")
     return lines
 
 
@@ -113,7 +115,10 @@ def _npu_compile(run: TierRun, before: TierOutcome, progress: Progress) -> TierO
     )
     if report.status == "not-run":
         return replace(before, lines=(*before.lines, f"npu-compile: not run: {report.why}"))
-    kernels = tuple(_with_npu(kernel, report.kernels.get(kernel.name), report.result(kernel.name)) for kernel in before.record.kernels)
+    kernels = tuple(
+        _with_npu(kernel, report.kernels.get(kernel.name), report.result(kernel.name))
+        for kernel in before.record.kernels
+    )
     refused = report.refused()
     code = ExitCode.COMPILER if refused else before.exit_code
     lines = [f"npu-compile: {message}" for message in [*report.notes, *refused]]

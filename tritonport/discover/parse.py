@@ -27,9 +27,13 @@ class ParsedModule:
 
 
 def decode(data: bytes) -> str:
-    """Text of a Python file by its own coding line. Raises UnicodeDecodeError or SyntaxError (unknown coding)."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding)
+    """Text of a Python file. Raises UnicodeDecodeError (output is written as UTF-8) or SyntaxError (unknown coding)."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        data.decode("utf-8")  # says which byte is wrong, where no coding line is to blame
+        raise
+    return data.decode(encoding if encoding.startswith("utf-8") else "ascii")
 
 
 def parse_file(tree: SourceTree, file: PurePosixPath) -> ParsedModule | Problem:
@@ -37,7 +41,7 @@ def parse_file(tree: SourceTree, file: PurePosixPath) -> ParsedModule | Problem:
     try:
         return parse_text(tree, file, decode((tree.root / file).read_bytes()))
     except UnicodeDecodeError as error:
-        return Problem(file, None, f"not {error.encoding} text: byte {error.start} does not decode")
+        return Problem(file, None, f"not UTF-8 text: byte {error.start} does not decode")
     except SyntaxError as error:
         return Problem(file, error.lineno, f"syntax error: {error.msg}")
     except ValueError as error:  # a NUL byte in the source
