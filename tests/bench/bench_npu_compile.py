@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -63,17 +64,10 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out"
-        command = [
-            sys.executable,
-            "-m",
-            "tritonport",
-            "migrate",
-            str(source.entry_path),
-            "-o",
-            str(out),
-            "-q",
-        ]
+        tool = Path(sys.executable).with_name("tritonport")
+        command = [str(tool), "migrate", str(source.entry_path), "-o", str(out), "-q"]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+        migrated = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         threading.Thread(target=watch, daemon=True).start()
         with mock.patch("tritonport.npu.cache.cache_folder", lambda: Path(name) / "cache"):
             seconds, reports = [], []
@@ -91,6 +85,8 @@ def main() -> int:
         print(reports[0].why, file=sys.stderr)
         return 2
     found = {"cold_seconds": seconds[0], "warm_seconds": seconds[1], "peak_mebibytes": peak[0] >> 20}
+    # on a busy machine the wall clock says little; the processor time of all compilers says what is asked
+    found["cpu_seconds"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - migrated, 1)
     kernels = len(reports[0].kernels)
     print(json.dumps({"release": version, "jobs": jobs, "kernels": kernels, **found, "limits": LIMITS}))
     return int(any(found[key] > limit for key, limit in LIMITS.items()))
