@@ -42,9 +42,7 @@ def test_a_case_changes_only_what_it_names():
 
 def test_cases_of_a_package_and_by_name():
     assert [case["name"] for case in cases_for(FLA, ["dense-64", "dense-128"])] == ["dense-128", "dense-64"]
-    with pytest.raises(
-        UserError, match="no npu-compile case named dense-9"
-    ):
+    with pytest.raises(UserError, match="no npu-compile case named dense-9"):
         cases_for(FLA, ["dense-9"])
 
 
