@@ -24,7 +24,7 @@ from tritonport.toml import line_of_key, read_toml
 
 SCHEDULES = ("contiguous", "interleaved")
 # Tiers that `migrate --verify` can run by itself; parse always runs.
-RUNNABLE_TIERS = ("interpret", "npu-compile")
+RUNNABLE_TIERS = ("interpret", "hazard", "npu-compile")
 
 
 @dataclass(frozen=True, slots=True)

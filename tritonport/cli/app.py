@@ -73,13 +73,17 @@ def _run() -> int:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(f"tritonport: {place}{error.strerror or error}")
     except Exception as error:
-        if isinstance(error, USAGE_ERROR):
-            return _fail(f"tritonport: {error.format_message()} (see tritonport --help)")
-        if os.environ.get(DEBUG):
-            traceback.print_exc()
-        line = " ".join(str(error).split()) or type(error).__name__
-        return _fail(f"tritonport: internal error: {line} (please report it; --debug shows the traceback)")
+        return _fail(f"tritonport: {_in_one_line(error)}")
     return int(result) if isinstance(result, int) else ExitCode.OK
+
+
+def _in_one_line(error: Any) -> str:
+    if isinstance(error, USAGE_ERROR):
+        return f"{error.format_message()} (see tritonport --help)"
+    if os.environ.get(DEBUG):
+        traceback.print_exc()
+    line = " ".join(str(error).split()) or type(error).__name__
+    return f"internal error: {line} (please report it; --debug shows the traceback)"
 
 
 def _fail(line: str, code: int = ExitCode.USAGE) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -23,7 +23,7 @@ def note(text: str, *, quiet: bool = False) -> None:
 
 
 @contextmanager
-def progress_bar(*, quiet: bool = False) -> Iterator[Show]:
+def progress_bar(*, quiet: bool = False) -> Generator[Show]:
     """A progress bar on stderr, where that is a terminal; nothing otherwise."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tritonport.cli.console import note, progress_bar, stdout
-from tritonport.cli.tiers import TierRun, parse_tiers, run_tiers
+from tritonport.cli.tiers import INTERPRETED, TierRun, parse_tiers, run_tiers
 from tritonport.config import SCHEDULES, Config, load
 from tritonport.errors import ExitCode, UserError, worst
 from tritonport.migrate import MigrateOptions, migrate_tree
@@ -22,7 +22,7 @@ from tritonport.verify.cases import case_set_for
 from tritonport.verify.versions import check_versions
 
 
-def migrate(
+def migrate(  # noqa: PLR0917 - typer reads the options from the signature
     src: Annotated[
         str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
     ],
@@ -34,7 +34,7 @@ def migrate(
     profile: Annotated[str | None, typer.Option(help="baseline, tuned or max.")] = None,
     schedule: Annotated[str | None, typer.Option(help="contiguous or interleaved tasks.")] = None,
     verify: Annotated[
-        str | None, typer.Option(metavar="TIERS", help="Tiers to run: interpret,npu-compile.")
+        str | None, typer.Option(metavar="TIERS", help="Tiers to run: interpret,hazard,npu-compile.")
     ] = None,
     cases: Annotated[
         Path | None, typer.Option(help="A script with make_inputs(device) and launch(**inputs).")
@@ -52,7 +52,7 @@ def migrate(
     config = load(Path.cwd())
     options = _options(config, target, profile, schedule, jobs, src)
     tiers = parse_tiers(verify) if verify is not None else config.verify
-    if "interpret" in tiers and (wrong := check_versions()[1]):
+    if set(tiers) & set(INTERPRETED) and (wrong := check_versions()[1]):
         raise UserError(wrong)
     reports = [parse_report(text, out) for text in report or []]
     if output_format not in ("text", "json"):
@@ -78,7 +78,7 @@ def migrate(
         raise typer.Exit(code)
 
 
-def _options(
+def _options(  # noqa: PLR0917
     config: Config, target: str | None, profile: str | None, schedule: str | None, jobs: int | None, src: str
 ) -> MigrateOptions:
     chosen = load_target(target or config.target)

@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from tritonport.engine.linemap import Origin
-from tritonport.errors import ExitCode, UserError
+from tritonport.errors import ExitCode, UserError, worst
 from tritonport.npu.tier import run_npu_compile
 from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet
 from tritonport.verify.model import KernelTarget, TierReport
-from tritonport.verify.tier import run_interpret
+from tritonport.verify.tier import run_hazard, run_interpret
 
 Progress = Callable[[str, int, int], None]
-RUNNABLE = ("parse", "interpret", "npu-compile")
+INTERPRETED = {"interpret": run_interpret, "hazard": run_hazard}
+RUNNABLE = ("parse", *INTERPRETED, "npu-compile")
 
 
 @dataclass(frozen=True)
 class TierRun:
-    """What the tiers work on. cases: the user's own for the interpret tier, None for the corpus'."""
+    """What the tiers work on. cases: the user's own for the interpreted tiers, None for the corpus'."""
 
     source: SourceTree
     out: Path
@@ -56,16 +57,16 @@ def run_tiers(run: TierRun, record: RunRecord, tiers: Sequence[str], progress: P
     """Run each tier in turn."""
     outcome = TierOutcome(record, ExitCode.OK, ())
     for tier in tiers:
-        if tier == "interpret":
-            outcome = _interpret(run, outcome, progress)
+        if tier in INTERPRETED:
+            outcome = _interpret(tier, run, outcome, progress)
         elif tier == "npu-compile":
             outcome = _npu_compile(run, outcome, progress)
     return outcome
 
 
-def _interpret(run: TierRun, before: TierOutcome, progress: Progress) -> TierOutcome:
+def _interpret(tier: str, run: TierRun, before: TierOutcome, progress: Progress) -> TierOutcome:
     targets = [_target(k) for k in before.record.kernels if k.outcome != "not-converted"]
-    report = run_interpret(
+    report = INTERPRETED[tier](
         source=run.source,
         out=run.out,
         kernels=targets,
@@ -73,32 +74,31 @@ def _interpret(run: TierRun, before: TierOutcome, progress: Progress) -> TierOut
         jobs=run.jobs,
         progress=progress,
     )
-    kernels = tuple(_with_interpret(kernel, report) for kernel in before.record.kernels)
-    extra = {**before.record.extra, "interpret": report.to_json()}
-    code = ExitCode.MISMATCH if report.result == "fail" else before.exit_code
-    return TierOutcome(
-        replace(before.record, kernels=kernels, extra=extra), code, (*before.lines, *_interpret_lines(report))
-    )
+    kernels = tuple(_with_verdict(kernel, report) for kernel in before.record.kernels)
+    extra = {**before.record.extra, tier: report.to_json()}
+    code = ExitCode.MISMATCH if report.result == "fail" else ExitCode.OK
+    record = replace(before.record, kernels=kernels, extra=extra)
+    return TierOutcome(record, worst(code, before.exit_code), (*before.lines, *_interpret_lines(report)))
 
 
 def _target(kernel: KernelRecord) -> KernelTarget:
     return KernelTarget(kernel.name, tuple(sorted({use.rule_class for use in kernel.rules})) or ("exact",))
 
 
-def _with_interpret(kernel: KernelRecord, report: TierReport) -> KernelRecord:
+def _with_verdict(kernel: KernelRecord, report: TierReport) -> KernelRecord:
     verdict = report.kernel(kernel.name)
     result: TierResult = verdict.result if verdict is not None else "not-run"
-    return replace(kernel, tiers={**kernel.tiers, "interpret": result})
+    return replace(kernel, tiers={**kernel.tiers, report.tier: result})
 
 
 def _interpret_lines(report: TierReport) -> list[str]:
-    lines = [f"interpret: {reason}" for reason in [report.why] if reason]
+    lines = [f"{report.tier}: {reason}" for reason in [report.why] if reason]
     for verdict in report.kernels:
         if verdict.result == "fail":
-            lines += [f"interpret: {verdict.name}: {reason}" for reason in verdict.reasons]
+            lines += [f"{report.tier}: {verdict.name}: {reason}" for reason in verdict.reasons]
     for case in report.cases:
         if case.outcome == "fail":
-            lines.append(f"interpret: case {case.id}: {case.why}")
+            lines.append(f"{report.tier}: case {case.id}: {case.why}")
     return lines
 
 
@@ -120,7 +120,7 @@ def _npu_compile(run: TierRun, before: TierOutcome, progress: Progress) -> TierO
         for kernel in before.record.kernels
     )
     refused = report.refused()
-    code = ExitCode.COMPILER if refused else before.exit_code
+    code = worst(ExitCode.COMPILER if refused else ExitCode.OK, before.exit_code)
     lines = [f"npu-compile: {message}" for message in [*report.notes, *refused]]
     return TierOutcome(replace(before.record, kernels=kernels), code, (*before.lines, *lines))
 

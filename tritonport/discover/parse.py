@@ -27,7 +27,11 @@ class ParsedModule:
 
 
 def decode(data: bytes) -> str:
-    """Text of a Python file. Raises UnicodeDecodeError (output is written as UTF-8) or SyntaxError (unknown coding)."""
+    """Text of a Python file.
+
+    Raises UnicodeDecodeError for anything but UTF-8, which output is written in, and SyntaxError for an unknown
+    coding.
+    """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 from tritonport.emit.lock import LOCK
@@ -26,18 +26,23 @@ def check_out(out: Path, tree: SourceTree) -> None:
     """Refuse an output folder that would harm something. Raises UserError."""
     target = out.resolve()
     if target == tree.root or tree.root in target.parents and _inside_sources(target, tree):
-        raise UserError(f"the output folder {out} lies inside the source tree {tree.root}", "choose another -o")
+        raise UserError(
+            f"the output folder {out} lies inside the source tree {tree.root}", "choose another -o"
+        )
     if target in tree.entry_path.resolve().parents or target == tree.entry_path.resolve():
         raise UserError(f"the output folder {out} holds the sources", "choose another -o")
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file", "choose a folder for -o")
     if out.is_dir() and any(out.iterdir()) and not (out / LOCK).is_file():
         raise UserError(
-            f"{out} is not empty and tritonport did not make it ({LOCK} is missing)", "choose a new folder, or empty it"
+            f"{out} is not empty and tritonport did not make it ({LOCK} is missing)",
+            "choose a new folder, or empty it",
         )
     parent = next(p for p in target.parents if p.exists())
     if not os.access(parent, os.W_OK) or (out.is_dir() and not os.access(out, os.W_OK)):
-        raise UserError(f"no permission to write in {parent if not out.is_dir() else out}", "choose another -o")
+        raise UserError(
+            f"no permission to write in {parent if not out.is_dir() else out}", "choose another -o"
+        )
 
 
 def _inside_sources(target: Path, tree: SourceTree) -> bool:
@@ -49,7 +54,7 @@ def _inside_sources(target: Path, tree: SourceTree) -> bool:
 
 
 @contextlib.contextmanager
-def staged(out: Path) -> Iterator[Path]:
+def staged(out: Path) -> Generator[Path]:
     """A folder to fill; it takes OUT's place when the block ends without an error, and is removed otherwise."""
     out = out.resolve()
     try:
