@@ -17,8 +17,6 @@ WARNINGS = (
     "masked load addresses out of bounds",
     "masked store addresses out of bounds",
     "masked atomic addresses out of bounds",
-    "load outside the argument's view",
-    "store outside the argument's view",
     "int32 offsets span an argument",
 )
 """What a device may tolerate, or what only larger sizes make wrong."""
@@ -91,7 +89,8 @@ class Monitor:
         if launch is None or self._tasks.in_call or not _is_task_function(function, launch):
             return False
         ids = _leading_ids(function, launch, arguments)
-        self._tasks.labels.append(", ".join(str(i) for i in ids))
+        serial = len(self._tasks.labels) - 1  # a kernel that reads no program id has no ids to hand on
+        self._tasks.labels.append(", ".join(str(i) for i in ids) or f"number {serial}")
         self._tasks.in_call = True
         return True
 
