@@ -86,15 +86,16 @@ def _jit_meanings(
 
 
 def _aliased(expr: ast.expr) -> Iterator[ast.expr]:
-    """The names that an expression may hand on unchanged, or decorated (`triton.autotune(...)(kernel)`)."""
+    """The names that an expression may hand on: unchanged, decorated (`triton.autotune(...)(kernel)`), in a table."""
     if isinstance(expr, ast.Name | ast.Attribute):
         yield expr
     elif isinstance(expr, ast.IfExp):
         yield from _aliased(expr.body)
         yield from _aliased(expr.orelse)
-    elif isinstance(expr, ast.Call):
-        for arg in expr.args:
-            yield from _aliased(arg)
+    elif isinstance(expr, ast.Call | ast.Dict | ast.Tuple | ast.List):
+        parts = expr.args if isinstance(expr, ast.Call) else expr.values if isinstance(expr, ast.Dict) else expr.elts
+        for part in parts:
+            yield from _aliased(part)
 
 
 def reached(functions: dict[str, JitFunction], key: str) -> Iterator[JitFunction]:

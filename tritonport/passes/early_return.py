@@ -5,10 +5,11 @@ from __future__ import annotations
 import libcst as cst
 import libcst.matchers as m
 
+from tritonport.engine.apply import apply_edits
 from tritonport.engine.context import FileContext, code_of
-from tritonport.engine.rule import RuleResult
+from tritonport.engine.rule import Edit, RuleResult
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import find, walk
+from tritonport.facts.walk import children, find, walk
 from tritonport.record import RuleClass
 
 Statements = list[cst.BaseStatement]
@@ -77,13 +78,28 @@ class _Guard:
 
     def __init__(self, kernel: cst.FunctionDef) -> None:
         self._taken = {node.value for node in find(kernel, cst.Name)}
+        self.bound = {p.name.value for p in (*kernel.params.params, *kernel.params.kwonly_params)}
 
     def block(self, statements: Statements) -> Statements:
         for index, statement in enumerate(statements):
             if _returns(statement):
                 before, after = statements[:index], statements[index + 1 :]
+                self.bound |= {name for s in before for name in _surely_assigned(s)}
                 return [*before, *self._guard(statement, after)]
         return statements
+
+    def _guarded(self, statements: Statements) -> Statements:
+        """Statements for a run-time branch, their own returns guarded.
+
+        A name may not change its type in such a branch, so those that are bound before it get new names in it.
+        """
+        bound = set(self.bound)
+        statements = self.block(statements)
+        again = [n for n in dict.fromkeys(_assigned(statements)) if n in bound]
+        names = {name: fresh(f"{name}_", self._taken) for name in again}
+        self._taken |= set(names.values())
+        first = [cst.parse_statement(f"{new} = {old}") for old, new in names.items()]
+        return [*first, *_renamed(statements, names)]
 
     def _guard(self, statement: cst.BaseStatement, rest: Statements) -> Statements:
         if isinstance(statement, cst.SimpleStatementLine):
@@ -106,7 +122,7 @@ class _Guard:
         if not _returns_anywhere(other) and _ends_in_return(then):
             return self._leave_then(statement, then, other, rest)
         if not _returns_anywhere(then) and other and _ends_in_return(other):
-            kept = self.block([*then, *rest])
+            kept = self._guarded([*then, *rest])
             return [self._if(statement, statement.test, kept, other[:-1], _comment_lines(other[-1]))]
         return self._nested(statement, then, other, rest)
 
@@ -119,7 +135,7 @@ class _Guard:
     def _leave_then(self, statement: cst.If, then: Statements, other: Statements, rest: Statements) -> Statements:
         """`if c: A; return` followed by the rest."""
         comments = _comment_lines(then[-1])
-        follow = self.block([*other, *rest])
+        follow = self._guarded([*other, *rest])
         if len(then) > 1:
             return [self._if(statement, statement.test, then[:-1], follow, comments)]
         if not follow:
@@ -135,7 +151,7 @@ class _Guard:
         comments: list[cst.EmptyLine],
     ) -> cst.If:
         orelse: cst.If | cst.Else | None = None
-        if len(other) == 1 and isinstance(other[0], cst.If) and other[0] is like.orelse:
+        if len(other) == 1 and isinstance(other[0], cst.If) and isinstance(like.orelse, cst.If):
             orelse = other[0]
         elif other:
             orelse = cst.Else(body=_block(other, like.body))
@@ -148,46 +164,132 @@ class _Guard:
         )
 
     def _nested(self, statement: cst.If, then: Statements, other: Statements, rest: Statements) -> Statements:
-        """A return inside the branch of another condition: a flag, and the branch split in two.
+        """Returns inside the branches of other conditions: a flag.
 
-        skip = False
-        if test: ...; skip = condition
-        if not skip:
-            if test: what followed the return
-            rest
+        What follows a return in its branch is guarded in place, or, where the rest needs names that it binds, moves
+        behind the guard: skip = False; if test: ...; skip = c; if not skip: (if test: what followed the return); rest
         """
-        index = next((i for i, s in enumerate(then) if _returns(s)), None)
-        if index is None or _returns_anywhere(other):
-            raise _CannotGuard(statement, "returns in several branches")
-        inner = then[index]
-        if not isinstance(inner, cst.If) or inner.orelse is not None or not _only_returns(inner):
-            raise _CannotGuard(inner, "a return nested in more than one condition")
-        prefix, suffix = then[:index], then[index + 1 :]
-        self._check_repeatable(statement.test, prefix)
         name = fresh("skip", self._taken)
         self._taken.add(name)
+        marks = _Mark(self, name, {n.value for s in rest for n in _variables(s)})
+        repeatable = _repeatable(statement.test, [*then, *other])
+        marked_then, tail_then = marks.block(then, first=True, movable=repeatable)
+        marked_other, tail_other = marks.block(other, first=True, movable=repeatable)
         flag = cst.parse_statement(f"{name} = False").with_changes(leading_lines=statement.leading_lines)
-        decide = cst.ensure_type(cst.parse_statement(f"{name} = x"), cst.SimpleStatementLine)
-        assign = cst.ensure_type(decide.body[0], cst.Assign).with_changes(value=inner.test)
-        comments = [*inner.leading_lines, *_comment_lines(_statements(inner.body)[0])]
-        decide = decide.with_changes(body=[assign], leading_lines=comments)
-        first = self._if(statement, statement.test, [*prefix, decide], [], []).with_changes(leading_lines=[])
-        second = self._if(statement, statement.test, suffix or [_pass()], other, []).with_changes(leading_lines=[])
-        follow = self.block([*([second] if suffix or other else []), *rest])
+        first = self._if(statement, statement.test, marked_then, marked_other, []).with_changes(leading_lines=[])
+        behind: Statements = []
+        if tail_then or tail_other:
+            if not _returns_anywhere(other) and not tail_other:
+                # The other branch binds what the rest needs too: it belongs behind the guard with its twin.
+                first = first.with_changes(orelse=None)
+                tail_other = other
+            second = self._if(statement, statement.test, tail_then or [_pass()], tail_other, [])
+            behind = [second.with_changes(leading_lines=[])]
+        follow = self._guarded([*behind, *rest])
+        if not follow:
+            return [flag, first]
         guard = cst.If(test=cst.parse_expression(f"not {name}"), body=cst.IndentedBlock(body=follow))
         return [flag, first, guard]
 
-    def _check_repeatable(self, test: cst.BaseExpression, prefix: Statements) -> None:
-        """The outer condition is asked twice: nothing before the return may change it."""
-        if find(test, cst.Call):
-            raise _CannotGuard(test, f"the condition `{code_of(test)}` would be evaluated twice")
-        read = {n.value for n in find(test, cst.Name)}
-        for statement in prefix:
-            for target in walk(statement):
-                if not isinstance(target, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.For):
-                    continue
-                if read & {n.value for n in find(target.target, cst.Name)}:
-                    raise _CannotGuard(statement, f"the condition `{code_of(test)}` changes before the return")
+
+def _repeatable(test: cst.BaseExpression, branches: Statements) -> bool:
+    """Whether a condition can be asked again after its branches, and says the same."""
+    read = {name.value for name in _variables(test)}
+    return not find(test, cst.Call) and not read & set(_assigned(branches))
+
+
+class _Mark:
+    """Turns the returns of a block into writes of a flag."""
+
+    def __init__(self, guard: _Guard, name: str, needed: set[str]) -> None:
+        self._guard, self._name, self._needed = guard, name, needed
+
+    def block(
+        self, statements: Statements, *, first: bool, movable: bool = False
+    ) -> tuple[Statements, Statements]:
+        """The block without returns, and what must move behind the guard.
+
+        first: nothing before this block can have set the flag, so that a condition may be assigned to it.
+        movable: what follows the return may move; else it is guarded in place, where nothing new can be bound.
+        """
+        index = next((i for i, s in enumerate(statements) if _returns(s)), None)
+        if index is None:
+            return statements, []
+        before, suffix = statements[:index], statements[index + 1 :]
+        marked = [*before, *self._statement(statements[index], first=first)]
+        if not suffix:
+            return marked, []
+        if movable:
+            return marked, suffix
+        bound = self._guard.bound | {n for s in before for n in _surely_assigned(s)}
+        if (set(_assigned(suffix)) - bound) & self._needed:
+            raise _CannotGuard(suffix[0], "what follows a nested return binds names that the rest needs")
+        inner, _ = self.block(suffix, first=False)
+        return [*marked, cst.If(test=cst.parse_expression(f"not {self._name}"), body=cst.IndentedBlock(body=inner))], []
+
+    def _statement(self, statement: cst.BaseStatement, *, first: bool) -> Statements:
+        if isinstance(statement, cst.If):
+            if first and statement.orelse is None and _only_returns(statement):
+                return [self._condition(statement)]
+            return [self._branch(statement)]
+        if isinstance(statement, cst.SimpleStatementLine):
+            returned = statement.body[-1]
+            if isinstance(returned, cst.Return) and returned.value is None:
+                assign = cst.ensure_type(cst.parse_statement(f"{self._name} = True"), cst.SimpleStatementLine)
+                return [statement.with_changes(body=[*statement.body[:-1], assign.body[0]])]
+            raise _CannotGuard(statement, f"a kernel returns a value: `{code_of(statement).strip()}`")
+        raise _CannotGuard(statement, "a return inside a loop, which the target's front end refuses")
+
+    def _condition(self, statement: cst.If) -> cst.BaseStatement:
+        """`if c: return` -> `skip = c`."""
+        line = cst.ensure_type(cst.parse_statement(f"{self._name} = x"), cst.SimpleStatementLine)
+        assign = cst.ensure_type(line.body[0], cst.Assign).with_changes(value=statement.test)
+        comments = [*statement.leading_lines, *_comment_lines(_statements(statement.body)[0])]
+        return line.with_changes(body=[assign], leading_lines=comments)
+
+    def _branch(self, statement: cst.If) -> cst.If:
+        then, _ = self.block(_statements(statement.body), first=False)
+        orelse = statement.orelse
+        if isinstance(orelse, cst.If) and _returns(orelse):
+            orelse = self._branch(orelse)
+        elif isinstance(orelse, cst.Else) and _returns(orelse):
+            other, _ = self.block(_statements(orelse.body), first=False)
+            orelse = orelse.with_changes(body=_block(other, orelse.body))
+        return statement.with_changes(body=_block(then, statement.body), orelse=orelse)
+
+
+def _targets(statement: cst.CSTNode) -> list[cst.Name]:
+    """Names that the assignments at or below a statement bind; `x += 1` binds no new value of another type."""
+    nodes = [n for n in walk(statement) if isinstance(n, cst.AssignTarget | cst.AnnAssign | cst.NamedExpr)]
+    return [name for node in nodes for name in _variables(node.target)]
+
+
+def _assigned(statements: Statements) -> list[str]:
+    return [name.value for statement in statements for name in _targets(statement)]
+
+
+def _surely_assigned(statement: cst.BaseStatement) -> list[str]:
+    return [n.value for n in _targets(statement)] if isinstance(statement, cst.SimpleStatementLine) else []
+
+
+def _variables(node: cst.CSTNode) -> list[cst.Name]:
+    """Names at or below a node that are variables: no attributes, no keywords of calls."""
+    if isinstance(node, cst.Name):
+        return [node]
+    if isinstance(node, cst.Attribute | cst.Arg):
+        return _variables(node.value)
+    return [name for child in children(node) for name in _variables(child)]
+
+
+def _renamed(statements: Statements, names: dict[str, str]) -> Statements:
+    block = cst.Module(body=statements)
+    edits = [
+        Edit(node, lambda _, new=names[node.value]: cst.Name(new))
+        for statement in statements
+        for node in _variables(statement)
+        if node.value in names
+    ]
+    return list(apply_edits(block, edits).body)  # type: ignore[arg-type]
 
 
 def _statements(suite: cst.BaseSuite) -> Statements:
