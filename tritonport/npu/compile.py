@@ -7,8 +7,9 @@ bishengir-compile's exit status say whether its own pipeline, memory planning in
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import re
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -16,10 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tritonport.npu import ir, memory, process
+from tritonport.npu import ir, memory, process, scratch
 from tritonport.npu.measure import Measurement, Message
 from tritonport.npu.messages import MEMORIES, crash, ended_by_signal, read_messages, retries
-from tritonport.npu.toolchain import Toolchain, clean_environment
+from tritonport.npu.toolchain import Toolchain
 
 _FLAGS: Mapping[str, str] = {
     "multibuffer": "enable-auto-multi-buffer",
@@ -82,14 +83,25 @@ def limits_of(ub: int, l1: int, l0c: int) -> dict[str, int]:
 def compile_unit(toolchain: Toolchain, setting: Setting, unit: Unit) -> Measurement:
     """Compiles one unit. Never raises for what the compiler does: a crash, a hang and silence are results."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="tritonport-npu-") as name:
-        folder = Path(name)
+    with scratch.folder_for(_content(setting, unit)) as folder:
         adapted = _adapt(toolchain, setting, unit, folder)
         if isinstance(adapted, Message):
             result = Measurement(None, 0.0, messages=(_at_home(adapted, unit),))
         else:
             result = _plan(toolchain, setting, unit, adapted, folder)
     return replace(result, seconds=round(time.monotonic() - started, 3))
+
+
+def _content(setting: Setting, unit: Unit) -> str:
+    text = json.dumps([setting.arch, unit.ttir, dict(unit.options)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _environment() -> dict[str, str]:
+    """The same on every machine: what it holds would move the compiler's pointers. A CANN build may need
+    its library path."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    return {"PATH": "bin:/usr/bin:/bin", "TMPDIR": ".", "LC_ALL": "C", **kept}
 
 
 def _at_home(message: Message, unit: Unit) -> Message:
@@ -132,7 +144,7 @@ def _adapt(toolchain: Toolchain, setting: Setting, unit: Unit, folder: Path) -> 
         "-o",
         "linalg.mlir",
     ]
-    ended = process.run(command, folder, clean_environment(), setting.seconds)
+    ended = process.run(command, folder, _environment(), setting.seconds)
     failure = _failure("triton-adapter-opt", ended, setting.seconds)
     if failure:
         return failure
@@ -185,7 +197,7 @@ def _newer(name: str) -> str:
 @cache
 def supported_flags(compiler: Path, seconds: float) -> frozenset[str]:
     """Names of the flags that this compiler lists; versions differ. Empty when it does not even do that."""
-    ended = process.run([str(compiler), "--help"], Path("/"), clean_environment(), seconds)
+    ended = process.run([str(compiler), "--help"], Path("/"), _environment(), seconds)
     return frozenset(re.findall(r"--([a-z][\w-]*)", ended.output)) if ended.status == 0 else frozenset()
 
 
@@ -196,8 +208,6 @@ def _plan(toolchain: Toolchain, setting: Setting, unit: Unit, linalg: str, folde
     stand_in.parent.mkdir()
     stand_in.write_text(_HIVMC)
     stand_in.chmod(0o755)
-    environment = clean_environment()
-    environment["PATH"] = f"{stand_in.parent}:{environment.get('PATH', '')}"
     arguments = compiler_arguments(toolchain, setting, unit.options)
     command = [
         *process.without_randomisation(),
@@ -210,7 +220,7 @@ def _plan(toolchain: Toolchain, setting: Setting, unit: Unit, linalg: str, folde
     if not toolchain.bishengir.is_file():
         ended = process.Ended(127, f"cannot start {toolchain.bishengir}: it is missing")
     else:
-        ended = process.run(command, folder, environment, setting.seconds)
+        ended = process.run(command, folder, _environment(), setting.seconds)
     return _read(setting, unit, ended, folder)
 
 

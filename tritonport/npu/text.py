@@ -9,7 +9,7 @@ from tritonport.npu.tier import NpuReport, Side
 
 
 def lines(report: NpuReport, side: Side = "before") -> tuple[str, ...]:
-    """One line a kernel and case, then what the compiler said. One line with the reason when it did not run."""
+    """One line a kernel and case, then what the compiler said; one line with the reason if it did not run."""
     if report.status == "not-run":
         return (f"npu-compile: not run: {report.why}",)
     versions = (
