@@ -23,7 +23,7 @@ def folder_for(key: str) -> Generator[Path, None, None]:
         with tempfile.TemporaryDirectory(prefix="tritonport-npu-") as name:
             yield Path(name)
         return
-    lock = home / f"{key}.lock"
+    lock = home / f"{key[:2]}.lock"  # few names, because locks stay
     with lock.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         folder = home / key
