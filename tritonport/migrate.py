@@ -13,7 +13,7 @@ from tritonport import __version__
 from tritonport.discover import Analysis, analyse
 from tritonport.discover.model import Kernel
 from tritonport.discover.parse import ParsedModule
-from tritonport.emit.lock import LOCK, lock_text, rules_digest
+from tritonport.emit.lock import LINES, LOCK, lines_text, lock_text, rules_digest
 from tritonport.emit.tree import check_out, runtime_module, runtime_path, runtime_text, staged, write_files
 from tritonport.engine.context import Settings
 from tritonport.engine.gates import GateError
@@ -31,7 +31,7 @@ from tritonport.sources.tree import SourceTree, digest_files
 
 Progress = Callable[[str, int, int], None]
 ORDER = ("refuse", "other-without-mask", "early-return", "grid-collapse", "empty-work", "launch-options", "host-device")
-"""The order in which the rules of the program run; rules on tiles come after."""
+"""The order in which the rules of the program run. Rules on tiles come before them: they read upstream's form."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     texts, origins = _outputs(tree, analysis, changed)
     _check_second_run(tree, texts, settings, rules)
     record = replace(record, seconds=time.monotonic() - started)
-    write_output(out, tree, record, options, texts, analysis)
+    write_output(out, tree, record, options, texts, origins)
     return MigrateResult(record, out, exit_code(record), origins)
 
 
@@ -81,7 +81,7 @@ def active_rules(options: MigrateOptions) -> tuple[Rule, ...]:
     for slug in slugs:
         if slug not in known:
             raise UserError(f"unknown rule {slug!r}", f"known rules: {', '.join(sorted(known))}")
-    ordered = [s for s in ORDER if s in slugs] + [s for s in slugs if s not in ORDER]
+    ordered = [s for s in slugs if s not in ORDER] + [s for s in ORDER if s in slugs]
     return tuple(known[slug] for slug in ordered)
 
 
@@ -286,8 +286,9 @@ def write_output(
     record: RunRecord,
     options: MigrateOptions,
     texts: Mapping[str, str],
-    analysis: Analysis,
+    origins: Mapping[str, tuple[Origin, ...]],
 ) -> None:
+    """Everything of OUT, staged and put in place at once."""
     files = {**texts, runtime_path(tree): runtime_text()}
     modules = {tree.module_name(PurePosixPath(path)): path for path in files}
     before = {path: (tree.root / path).read_bytes() for path in texts}
@@ -295,4 +296,5 @@ def write_output(
     with staged(out) as stage:
         write_files(stage, tree, files, modules)
         pairs = {path: (before.get(path, b""), text.encode()) for path, text in files.items()}
+        (stage / LINES).write_text(lines_text(origins), encoding="utf-8")
         (stage / LOCK).write_text(lock_text(record, settings, pairs), encoding="utf-8")

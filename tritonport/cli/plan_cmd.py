@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from tritonport.cli.console import note, progress_bar, stdout
+from tritonport.cli.console import Show, note, progress_bar, stdout
 from tritonport.discover import discover
 from tritonport.errors import ExitCode, UserError
+from tritonport.npu.text import lines as npu_lines
+from tritonport.npu.tier import NpuReport, run_npu_compile
 from tritonport.report.plan import plan_json, print_plan
-from tritonport.sources import resolve
+from tritonport.sources import SourceTree, resolve
 
 
-def plan(
+def plan(  # noqa: PLR0917 - typer reads the options from the signature
     src: Annotated[
         str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
     ],
@@ -21,6 +24,12 @@ def plan(
         str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")
     ] = None,
     output_format: Annotated[str, typer.Option("--format", help="table or json.")] = "table",
+    npu_compile: Annotated[
+        bool, typer.Option("--npu-compile", help="Compile the originals with the Ascend compiler: who fits.")
+    ] = False,
+    target: Annotated[str, typer.Option(help="a2 or a3, for --npu-compile.")] = "a2",
+    toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes at one time.")] = 1,
     offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")] = False,
 ) -> None:
@@ -33,13 +42,43 @@ def plan(
     with progress_bar(quiet=quiet) as show:
         tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
         found = discover(tree)
+        report = (
+            run_npu_compile(
+                source=tree,
+                out=None,
+                cases=None,
+                target=target,
+                jobs=jobs,
+                toolchain=toolchain,
+                progress=show,
+            )
+            if npu_compile
+            else None
+        )
     for line in tree.notes:
         note(line, quiet=quiet)
     if output_format == "json":
-        stdout().out(plan_json(found), end="", highlight=False)
+        npu = (
+            None
+            if report is None
+            else {"status": report.status, "why": report.why, "kernels": report.kernels}
+        )
+        stdout().out(plan_json(found, npu), end="", highlight=False)
     else:
         print_plan(found, stdout())
+        for line in () if report is None else npu_lines(report):
+            stdout().print(line, soft_wrap=True, highlight=False, markup=False)
     for problem in found.problems:
         typer.echo(f"tritonport: {UserError(problem.message, '', str(problem.file), problem.line)}", err=True)
     if found.problems:
         raise typer.Exit(ExitCode.USAGE)
+
+
+def _compiled(tree: SourceTree, target: str, jobs: int, toolchain: Path | None, show: Show) -> NpuReport:
+    return run_npu_compile(
+        source=tree, out=None, cases=None, target=target, jobs=jobs, toolchain=toolchain, progress=show
+    )
+
+
+def _facts(report: NpuReport) -> dict[str, Any]:
+    return {"status": report.status, "why": report.why, "kernels": dict(report.kernels)}

@@ -57,11 +57,30 @@ def run_tiers(run: TierRun, record: RunRecord, tiers: Sequence[str], progress: P
     """Run each tier in turn."""
     outcome = TierOutcome(record, ExitCode.OK, ())
     for tier in tiers:
-        if tier in INTERPRETED:
+        if tier == "parse":
+            outcome = _parse(run, outcome)
+        elif tier in INTERPRETED:
             outcome = _interpret(tier, run, outcome, progress)
         elif tier == "npu-compile":
             outcome = _npu_compile(run, outcome, progress)
     return outcome
+
+
+def _parse(run: TierRun, before: TierOutcome) -> TierOutcome:
+    """Whether the file of every kernel is there and compiles as Python."""
+    kernels: list[KernelRecord] = []
+    lines = list(before.lines)
+    for kernel in before.record.kernels:
+        result: TierResult = "pass"
+        try:
+            compile((run.out / kernel.file).read_bytes(), kernel.file, "exec", dont_inherit=True)
+        except (OSError, SyntaxError, ValueError) as error:
+            result = "fail" if kernel.outcome != "not-converted" else "not-run"
+            lines += [f"parse: {kernel.name}: {error}"] if result == "fail" else []
+        kernels.append(replace(kernel, tiers={**kernel.tiers, "parse": result}))
+    failed = any(kernel.tiers["parse"] == "fail" for kernel in kernels)
+    code = worst(ExitCode.MISMATCH if failed else ExitCode.OK, before.exit_code)
+    return TierOutcome(replace(before.record, kernels=tuple(kernels)), code, tuple(lines))
 
 
 def _interpret(tier: str, run: TierRun, before: TierOutcome, progress: Progress) -> TierOutcome:

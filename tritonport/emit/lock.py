@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tritonport import __version__
+from tritonport.engine.linemap import Origin
 from tritonport.record import RunRecord
 from tritonport.resources import rules_root
 from tritonport.sources.tree import digest_bytes
 
 LOCK = "tritonport.lock.json"
+LINES = "tritonport.lines.json"
 
 
 def rules_digest() -> str:
@@ -25,7 +28,9 @@ def rules_digest() -> str:
     return f"sha256:{total.hexdigest()}"
 
 
-def lock_text(record: RunRecord, settings: Mapping[str, Any], files: Mapping[str, tuple[bytes, bytes]]) -> str:
+def lock_text(
+    record: RunRecord, settings: Mapping[str, Any], files: Mapping[str, tuple[bytes, bytes]]
+) -> str:
     """files: path in OUT -> (upstream bytes, output bytes)."""
     data = {
         "lock": "tritonport.lock/1",
@@ -46,3 +51,19 @@ def lock_text(record: RunRecord, settings: Mapping[str, Any], files: Mapping[str
         },
     }
     return json.dumps(data, indent=2, sort_keys=True) + "\n"
+
+
+def lines_text(origins: Mapping[str, Sequence[Origin]]) -> str:
+    """OUT/tritonport.lines.json: per file, for every line, upstream's line (null: upstream has none) and the rules."""
+    files = {path: [[o.line, list(o.rules)] for o in lines] for path, lines in sorted(origins.items())}
+    rows = (f"{json.dumps(path)}: {json.dumps(lines, separators=(',', ':'))}" for path, lines in files.items())
+    return '{"lines": "tritonport.lines/1", "files": {\n' + ",\n".join(rows) + "\n}}\n"
+
+
+def read_lines(out: Path) -> dict[str, tuple[Origin, ...]]:
+    """The line map of an output folder; empty where it has none."""
+    file = out / LINES
+    if not file.is_file():
+        return {}
+    files: dict[str, list[tuple[int | None, list[str]]]] = json.loads(file.read_text(encoding="utf-8"))["files"]
+    return {path: tuple(Origin(line, tuple(rules)) for line, rules in lines) for path, lines in files.items()}

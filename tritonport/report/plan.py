@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -11,9 +12,10 @@ from rich.text import Text
 from tritonport.discover.model import Discovery, Kernel, Launch
 
 
-def plan_json(found: Discovery) -> str:
-    """The discovery as JSON text with a final newline."""
-    return json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n"
+def plan_json(found: Discovery, npu: Mapping[str, Any] | None = None) -> str:
+    """The discovery as JSON text with a final newline; npu: what the Ascend compiler said of the originals."""
+    data = found.to_json() if npu is None else {**found.to_json(), "npu": npu}
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def print_plan(found: Discovery, console: Console) -> None:
