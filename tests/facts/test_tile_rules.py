@@ -18,7 +18,7 @@ from tritonport.passes import all_rules
 from tritonport.resources import rules_root
 from tritonport.sources.tree import SourceTree
 
-RULES = ("index-width", "transposed-load", "gate-layout", "gate-precision", "dot-operand-reuse")
+RULES = ("index-width", "transposed-load", "gate-layout", "gate-precision", "dot-operand-reuse", "heads-in-tile")
 INPUTS: dict[str, dict[str, Any]] = {
     "masked_rows": {"x": [37, 16], "y": {"empty": [48, 16]}, "T": 37, "D": 16, "N": 16},
     "loop_bound": {"x": [25, 8], "y": {"empty": [4, 8]}, "starts": {"int": [0, 5, 5, 22, 25]}, "N": 8},
@@ -52,6 +52,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "N": 16,
         "FLIP": True,
     },
+    "running_sum": {"s": [2, 21, 3], "bias": [3], "N": 8, "REVERSE": True},
+    "block_scan": {"s": [2, 21, 3], "N": 8},
     "promoted": {"x": [16, 16], "beta": [16], "y": {"empty": [16, 16]}, "N": 16},
 }
 
@@ -93,7 +95,7 @@ def test_what_is_not_to_be_rewritten_stays(slug: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize(("slug", "path"), examples("*.in.py"))
-def test_the_rewritten_example_gives_the_same_bits(slug: str, path: Path) -> None:
+def test_the_rewritten_example_gives_the_same_results(slug: str, path: Path) -> None:
     inputs = INPUTS[path.name.split(".")[0]]
     command = [
         sys.executable,
@@ -105,4 +107,6 @@ def test_the_rewritten_example_gives_the_same_bits(slug: str, path: Path) -> Non
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout) == {"same": True, "touched": True}
+    found = json.loads(done.stdout)
+    assert found["touched"]
+    assert found["same"] if all_rules()[slug].rule_class == "exact" else found["close"], found

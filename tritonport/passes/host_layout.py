@@ -259,3 +259,8 @@ def _note_parents(node: cst.CSTNode, parents: dict[cst.CSTNode, cst.CSTNode]) ->
     for child in children(node):
         parents[child] = node
         _note_parents(child, parents)
+
+
+def keyword_added(call: cst.Call, name: str, text: str) -> cst.Call:
+    """The launch with one more keyword argument, in the layout of the others."""
+    return _with_args(call, {}, {}, [(name, text)])
