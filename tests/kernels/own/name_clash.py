@@ -1,0 +1,41 @@
+"""Names that a rewrite may want for itself are taken: parameters, helpers, host functions."""
+
+import torch
+import triton
+import triton.language as tl
+
+META = {"covers": ("taken names",), "outcome": {"core": "converted"}}
+
+
+@triton.jit
+def core_task(value):
+    return value + 1.0
+
+
+@triton.jit
+def core(tasks, task, start, i, cores, grid_0, pid_0, pid_1, SPAN: tl.constexpr):
+    stop, skip = tl.program_id(0), tl.program_id(1)
+    at = (stop * start + skip) * SPAN + tl.arange(0, SPAN)
+    tl.store(task + at, core_task(tl.load(tasks + at)) + i + cores + grid_0 + pid_0 + pid_1)
+
+
+def on_vector_cores(value):
+    return value * 2.0
+
+
+def unless_empty(value):
+    return value - 1.0
+
+
+def make_inputs(device):
+    return {"src": torch.randn(3, 2, 8, device=device)}
+
+
+def launch(src):
+    dst = torch.full_like(src, float("nan"))
+    core[(3, 2)](src, dst, 2, 1, 2, 3, 4, 5, SPAN=8)
+    return unless_empty(on_vector_cores(dst))
+
+
+def reference(src):
+    return (src + 1.0 + 1 + 2 + 3 + 4 + 5) * 2.0 - 1.0
