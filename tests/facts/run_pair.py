@@ -51,7 +51,9 @@ def main() -> None:
     before, after, inputs = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
     first, second = results(before, inputs), results(after, inputs)
     same = len(first) == len(second) and all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
-    close = len(first) == len(second) and all(torch.allclose(a, b, rtol=1e-5, atol=1e-5) for a, b in zip(first, second, strict=True))
+    close = len(first) == len(second) and all(
+        torch.allclose(a, b, rtol=1e-5, atol=1e-5) for a, b in zip(first, second, strict=True)
+    )
     touched = any(bool(t.abs().sum() > 0) for t in first)
     print(json.dumps({"same": same, "close": close, "touched": touched}))
 

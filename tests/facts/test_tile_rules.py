@@ -18,7 +18,14 @@ from tritonport.passes import all_rules
 from tritonport.resources import rules_root
 from tritonport.sources.tree import SourceTree
 
-RULES = ("index-width", "transposed-load", "gate-layout", "gate-precision", "dot-operand-reuse", "heads-in-tile")
+RULES = (
+    "index-width",
+    "transposed-load",
+    "gate-layout",
+    "gate-precision",
+    "dot-operand-reuse",
+    "heads-in-tile",
+)
 INPUTS: dict[str, dict[str, Any]] = {
     "masked_rows": {"x": [37, 16], "y": {"empty": [48, 16]}, "T": 37, "D": 16, "N": 16},
     "loop_bound": {"x": [25, 8], "y": {"empty": [4, 8]}, "starts": {"int": [0, 5, 5, 22, 25]}, "N": 8},

@@ -1,4 +1,4 @@
-"""Turns expressions of tiles around: `[:, None]` becomes `[None, :]` and the reverse, through the names that hold them."""
+"""Turns expressions of tiles around: `[:, None]` becomes `[None, :]` and back, through the names that hold them."""
 
 from __future__ import annotations
 

@@ -10,11 +10,13 @@ from tritonport.facts.walk import walk
 from tritonport.passes.syntax import code_of
 
 
-class GridStopped(Exception):  # noqa: N818 - becomes an unresolved finding
+class GridStopped(Exception):
     """A grid that cannot be edited."""
 
 
-def drop_factor(file: FileContext, site: LaunchSite, axis: int, factor: str) -> tuple[cst.CSTNode, cst.CSTNode]:
+def drop_factor(
+    file: FileContext, site: LaunchSite, axis: int, factor: str
+) -> tuple[cst.CSTNode, cst.CSTNode]:
     """The edit of the grid's axis. Raises GridStopped where the grid is not a tuple that is written out."""
     call = file.launch_call(site)
     assert isinstance(call.func, cst.Subscript)

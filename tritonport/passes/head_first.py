@@ -29,7 +29,7 @@ class Heads:
     stored: bool
 
 
-class Stopped(Exception):  # noqa: N818 - control flow inside this module, never shown to users as an error
+class Stopped(Exception):
     """A summand that cannot be changed by itself."""
 
 

@@ -13,8 +13,8 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.poly import Poly
 from tritonport.facts.algebra.values import Num, shape_of
-from tritonport.facts.walk import names_in, walk
 from tritonport.facts.naming import fresh
+from tritonport.facts.walk import names_in, walk
 from tritonport.passes.gate_layout import launches
 from tritonport.passes.grid_axis import GridStopped, drop_factor, without_factor
 from tritonport.passes.host_layout import LaunchStopped, keyword_added
@@ -61,7 +61,9 @@ def _width_argument(file: FileContext, site: LaunchSite, heads: str, width: str)
     """The launch with the tile's extent; the grid inside it may be edited too."""
     triton = file.analysis.index.local_name(file.module.name, "triton") or "triton"
     text = f"{triton}.next_power_of_2({_passed(site, heads)})"
-    return file.launch_call(site), lambda updated: keyword_added(cst.ensure_type(updated, cst.Call), width, text)
+    return file.launch_call(site), lambda updated: keyword_added(
+        cst.ensure_type(updated, cst.Call), width, text
+    )
 
 
 def constant(old: cst.CSTNode, new: cst.CSTNode) -> Edit:

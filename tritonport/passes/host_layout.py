@@ -31,7 +31,7 @@ class Relaid:
     optional: bool
 
 
-class LaunchStopped(Exception):  # noqa: N818 - becomes an unresolved finding, never an error for users
+class LaunchStopped(Exception):
     """A launch that cannot be edited; the text says why."""
 
 

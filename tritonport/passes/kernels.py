@@ -75,6 +75,8 @@ def _helper(file: FileContext, name: str) -> cst.FunctionDef | None:
     if len(keys) != 1:
         return None
     definition = analysis.functions[keys[0]].definition.node
+    if isinstance(definition, ast.ClassDef):
+        return None
     bare = ast.FunctionDef(
         name=definition.name, args=definition.args, body=definition.body, decorator_list=[], lineno=1
     )

@@ -19,7 +19,7 @@ _ALONG = frozenset({"triton.language.cumsum", "triton.language.cumprod"})
 Edit = tuple[cst.CSTNode, Build]
 
 
-class CannotLift(Exception):  # noqa: N818 - becomes an unresolved finding
+class CannotLift(Exception):
     """An expression that has no head axis to take."""
 
 
@@ -97,7 +97,9 @@ class Lift:
             raise CannotLift(f"{type(node).__name__} with the head in it: {code_of(node)}")
 
     def _rank(self, node: cst.BaseExpression) -> int | None:
-        ranks = {len(s) for _, leaf in alternatives(self.facts.value(node)) if (s := shape_of(leaf)) is not None}
+        ranks = {
+            len(s) for _, leaf in alternatives(self.facts.value(node)) if (s := shape_of(leaf)) is not None
+        }
         return ranks.pop() if len(ranks) == 1 else None
 
     def _columns(self, *operands: cst.BaseExpression) -> Iterator[Edit]:
@@ -159,7 +161,9 @@ class Lift:
         if any(self.is_tainted(x) for x in (shape, strides, offsets, block, order)):
             raise CannotLift(f"a block pointer whose shape depends on the head: {code_of(node)}")
         stride, rest = self._without_head(base)
-        own = [code_of(x.elements[0].value) for x in (shape, strides, offsets, block) if isinstance(x, cst.Tuple)]
+        own = [
+            code_of(x.elements[0].value) for x in (shape, strides, offsets, block) if isinstance(x, cst.Tuple)
+        ]
         if len(own) != 4:
             raise CannotLift(f"a block pointer that is not written out: {code_of(node)}")
         added = (self.heads, stride, "0", self.width)

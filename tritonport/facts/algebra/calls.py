@@ -28,8 +28,21 @@ from tritonport.facts.algebra.values import (
 )
 
 DTYPES = frozenset(
-    ("int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-    + ("float16", "bfloat16", "float32", "float64")
+    [
+        "int1",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+    ]
 )
 _SAME_SHAPE = frozenset(
     [
@@ -361,9 +374,13 @@ def _pointee(item: Value) -> str:
     return f"pointer:{item.base.base}" if isinstance(item, BlockPtr) else dtype_of(item)
 
 
+def _cast_to(item: Value, dtype: Value) -> Value:
+    return cast(item, dtype_name(dtype))
+
+
 def methods(receiver: Value, name: str, args: Sequence[Value]) -> Value | None:
     """`x.to(dtype)` and `x.trans()`; None for any other method."""
     if name in ("to", "cast") and args:
         target = args[0]
-        return distribute(lambda item, dtype: cast(item, dtype_name(dtype)), receiver, target)
+        return distribute(_cast_to, receiver, target)
     return transpose(receiver) if name == "trans" else None

@@ -40,7 +40,8 @@ class State:
     def fork(self, tests: dict[str, bool]) -> State:
         """A copy for one branch, with values restricted to what the branch's tests leave."""
         env: Env = {}
-        for name, (value, defs) in self.env.items():
+        for name, (known, defs) in self.env.items():
+            value = known
             for test, outcome in tests.items():
                 value = assume(value, test, outcome=outcome)
             env[name] = (value, defs)

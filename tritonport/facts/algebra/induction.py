@@ -47,10 +47,8 @@ class Plan:
         found: Env = {}
         for name in carried:
             value, defs = before[name]
-            if ended is None:
-                start = _blurred(value, name, self.number)
-            else:
-                start = self._refined(name, value, ended[name][0])
+            refined = None if ended is None else self._refined(name, value, ended[name][0])
+            start = _blurred(value, name, self.number) if refined is None else refined
             self.started[name] = start
             found[name] = (start, defs)
         return found

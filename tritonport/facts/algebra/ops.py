@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import libcst as cst
 
@@ -97,7 +98,7 @@ def aligned(value: Num | Ptr, rank: int) -> Poly:
 
 
 def binary(op: str, left: Value, right: Value) -> Value:
-    return distribute(lambda a, b: _binary(op, a, b), left, right)
+    return distribute(partial(_binary, op), left, right)
 
 
 def _binary(op: str, left: Value, right: Value) -> Value:
@@ -188,7 +189,7 @@ def move_bounds(bounds: Sequence[Bound], dims: Callable[[int], int]) -> tuple[Bo
 
 
 def compare(op: CompareOp, left: Value, right: Value) -> Value:
-    return distribute(lambda a, b: _compare(op, a, b), left, right)
+    return distribute(partial(_compare, op), left, right)
 
 
 def _compare(op: CompareOp, left: Value, right: Value) -> Value:

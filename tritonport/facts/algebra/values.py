@@ -141,7 +141,7 @@ def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:
 
 def promote(left: DType, right: DType) -> DType:
     """The dtype of a combination, as Triton promotes; `?` where it depends on what is not known."""
-    if left == right or right == "weak":
+    if right in (left, "weak"):
         return left
     if left == "weak":
         return right
