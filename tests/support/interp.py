@@ -105,7 +105,7 @@ def _tensor_loop_variables() -> None:
     import triton.runtime.interpreter as it
 
     class Transformer(it.ASTTransformer):
-        def visit_For(self, node: ast.For) -> ast.For:  # noqa: N802
+        def visit_For(self, node: ast.For) -> ast.For:
             self.generic_visit(node)
             called = node.iter.func if isinstance(node.iter, ast.Call) else None
             if isinstance(called, ast.Name) and called.id == "range" and isinstance(node.target, ast.Name):

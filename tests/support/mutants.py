@@ -27,10 +27,10 @@ class _Mutate(cst.CSTTransformer):
         return self.random.random() < share
 
     # A decorator keeps its form: Python 3.8's grammar and readers alike expect a name or a call there.
-    def visit_Decorator(self, node: cst.Decorator) -> None:  # noqa: N802
+    def visit_Decorator(self, node: cst.Decorator) -> None:
         self.decorators += 1
 
-    def leave_Decorator(self, original_node: cst.Decorator, updated_node: cst.Decorator) -> cst.Decorator:  # noqa: N802
+    def leave_Decorator(self, original_node: cst.Decorator, updated_node: cst.Decorator) -> cst.Decorator:
         self.decorators -= 1
         return updated_node
 
