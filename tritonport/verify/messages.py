@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,29 +26,35 @@ class Setup:
 
 
 def pack_setup(setup: Setup) -> dict[str, Any]:
-    data = asdict(setup)
-    data["cases"]["scripts"], data["cases"]["cases"] = [], []  # units come one by one
-    return data
+    data = asdict(replace(setup, cases=CaseSet()))
+    return {**data, "cases": pack_cases(setup.cases)}
 
 
 def unpack_setup(data: dict[str, Any]) -> Setup:
-    cases = data["cases"]
-    operators = {
-        name: Operator(
-            o["name"], o["kind"], tuple(o["callables"]), {r: tuple(n) for r, n in o["parameters"].items()}
-        )
-        for name, o in cases["operators"].items()
-    }
-    tolerances = ToleranceSpec(**cases["tolerances"])
     return Setup(
         tuple(data["paths"]),
         tuple(data["watched"]),
         data["out"],
         data["version"],
         data["exact"],
-        CaseSet(operators, tolerances=tolerances),
+        unpack_cases(data["cases"]),
         data["hazard"],
     )
+
+
+def pack_cases(cases: CaseSet) -> dict[str, Any]:
+    """Operators and tolerances; units go one by one."""
+    return asdict(replace(cases, cases=(), scripts=()))
+
+
+def unpack_cases(data: dict[str, Any]) -> CaseSet:
+    operators = {
+        name: Operator(
+            o["name"], o["kind"], tuple(o["callables"]), {r: tuple(n) for r, n in o["parameters"].items()}
+        )
+        for name, o in data["operators"].items()
+    }
+    return CaseSet(operators, tolerances=ToleranceSpec(**data["tolerances"]))
 
 
 def pack_unit(unit: Case | Script) -> dict[str, Any]:

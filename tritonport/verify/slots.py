@@ -3,10 +3,7 @@ results."""
 
 from __future__ import annotations
 
-import queue
-import tempfile
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +13,6 @@ from tritonport.verify.cases import Case, CaseSet, Script
 from tritonport.verify.messages import Setup, pack_unit
 from tritonport.verify.model import CaseResult, Check, Finding, HostResult, KernelTarget, LaunchCount
 from tritonport.verify.pool import Worker, WorkerError
-
-Progress = Callable[[str, int, int], None]
-"""Called with the unit just finished, how many are done, and how many there are."""
 
 WHOLE_RUN_CORES = (2, 3, 1, 4096)
 """Core counts that the whole-operator runs go through in turn; each launching function meets all of them."""
@@ -53,89 +47,40 @@ class Job:
         )
 
 
-def run_all(job: Job, jobs: int, progress: Progress) -> tuple[CaseResult, ...]:
-    """Every unit, `jobs` at a time, each slot with a worker per side; in the order of the units."""
-    pending: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for index in _longest_first(job.units):
-        pending.put(index)
-    results: dict[int, CaseResult] = {}
-    lock = threading.Lock()
-
-    def report(index: int, result: CaseResult) -> None:
-        with lock:
-            results[index] = result
-            progress(result.id, len(results), len(job.units))
-
-    with tempfile.TemporaryDirectory(prefix="tritonport-verify-") as scratch:
-        slots = [_Slot(job, Path(scratch), n) for n in range(min(jobs, len(job.units)))]
-        _work(slots, pending, report)
-    return tuple(results[index] for index in sorted(results))
+def unit_folder(folder: Path, index: int) -> Path:
+    return folder / f"unit-{index:04d}"
 
 
-def _work(
-    slots: Sequence[_Slot], pending: queue.SimpleQueue[int], report: Callable[[int, CaseResult], None]
-) -> None:
-    stop = threading.Event()
-    failures: list[BaseException] = []
-
-    def loop(slot: _Slot) -> None:
-        try:
-            while not stop.is_set():
-                index = pending.get_nowait()
-                report(index, slot.run(index))
-        except queue.Empty:
-            pass
-        except BaseException as error:
-            failures.append(error)
-            stop.set()
-
-    threads = [threading.Thread(target=loop, args=(slot,), daemon=True) for slot in slots]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.2)  # wakes for Ctrl-C
-    finally:
-        stop.set()
-        for slot in slots:
-            slot.close()
-    if failures:
-        raise failures[0]
-
-
-def _longest_first(units: Sequence[tuple[Case | Script, int]]) -> list[int]:
-    def cost(index: int) -> int:
-        unit = units[index][0]
-        if isinstance(unit, Script):
-            return 0
-        return unit.batch * unit.length * (unit.value_heads or unit.heads)
-
-    return sorted(range(len(units)), key=cost, reverse=True)
-
-
-class _Slot:
+class Slot:
     """One pair of workers. The two take turns, so that a slot keeps one core busy."""
 
-    def __init__(self, job: Job, scratch: Path, number: int) -> None:
-        self._job, self._scratch = job, scratch
-        self._original = Worker(job.original, scratch / f"original-{number}.log")
-        self._migrated = Worker(job.migrated, scratch / f"migrated-{number}.log")
+    def __init__(self, job: Job, folder: Path, logs: Path, number: int) -> None:
+        self._job, self._folder = job, folder
+        self._original = Worker(job.original, logs / f"original-{number}.log")
+        self._migrated = Worker(job.migrated, logs / f"migrated-{number}.log")
 
     def run(self, index: int) -> CaseResult:
-        unit, cores = self._job.units[index]
-        operator = unit.operator if isinstance(unit, Case) else "script"
-        folder = self._scratch / f"unit-{index:04d}"
+        """Both sides of one unit."""
+        return self.second(index, self.first(index))
+
+    def first(self, index: int) -> dict[str, Any]:
+        """The original's side: its answer, or `skipped` or `error` with the reason."""
+        folder = unit_folder(self._folder, index)
         folder.mkdir()
         try:
-            original = self._original.ask({"unit": pack_unit(unit), "folder": str(folder)})
+            return self._original.ask({"unit": pack_unit(self._job.units[index][0]), "folder": str(folder)})
         except WorkerError as error:
-            original = {"error": str(error)}
+            return {"error": str(error)}
+
+    def second(self, index: int, original: Mapping[str, Any]) -> CaseResult:
+        """The migrated side, from the files of the first."""
+        unit, cores = self._job.units[index]
+        operator = unit.operator if isinstance(unit, Case) else "script"
         if "skipped" in original:
             return CaseResult(unit.id, operator, "skipped", original["skipped"])
         if "error" in original:
             return CaseResult(unit.id, operator, "not-run", f"the original fails: {original['error']}")
-        return self._second(unit, operator, cores, folder, original)
+        return self._second(unit, operator, cores, unit_folder(self._folder, index), original)
 
     def _second(
         self, unit: Case | Script, operator: str, cores: int, folder: Path, original: Mapping[str, Any]

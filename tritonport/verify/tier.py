@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,8 @@ from tritonport.verify.model import (
     TierReport,
     not_run,
 )
-from tritonport.verify.slots import Job, Progress, run_all
+from tritonport.verify.schedule import Progress, run_each
+from tritonport.verify.slots import Job, Slot
 from tritonport.verify.verdict import judge
 from tritonport.verify.versions import check_versions
 
@@ -56,7 +58,7 @@ def run_hazard(
     return _run("hazard", source, out, tuple(kernels), cases, jobs, progress)
 
 
-def _run(  # noqa: PLR0917 - the public functions take keywords
+def _run(
     tier: str,
     source: SourceTree,
     out: Path,
@@ -73,7 +75,21 @@ def _run(  # noqa: PLR0917 - the public functions take keywords
         return not_run(tier, NO_CASES, targets)
     started = time.perf_counter()
     job = Job.make(source, out, targets, chosen, hazard=tier == "hazard")
-    results = run_all(job, max(1, jobs), progress)
+    with tempfile.TemporaryDirectory(prefix="tritonport-verify-") as scratch:
+        folder = Path(scratch)
+        results = tuple(run_each(job, Slot.run, folder, folder, max(1, jobs), progress))
+    return report_of(tier, targets, results, out, versions, started)
+
+
+def report_of(
+    tier: str,
+    targets: Sequence[KernelTarget],
+    results: tuple[CaseResult, ...],
+    out: Path,
+    versions: dict[str, str],
+    started: float,
+) -> TierReport:
+    """The verdicts that the case results give. started: time.perf_counter() at the start."""
     verdicts = tuple(judge(target, results, out.resolve()) for target in targets)
     result, why = overall(verdicts, results)
     return TierReport(tier, result, why, verdicts, results, versions, round(time.perf_counter() - started, 3))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 
-def gated_delta_rule(  # noqa: PLR0917 - the operator's own arguments
+def gated_delta_rule(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -43,7 +43,7 @@ def gated_delta_rule(  # noqa: PLR0917 - the operator's own arguments
     return torch.cat(outputs, 1), torch.cat(states, 0)
 
 
-def _sequence(  # noqa: PLR0917
+def _sequence(
     q: Tensor, k: Tensor, v: Tensor, g: Tensor | None, beta: Tensor, scale: float, initial: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     batch, length, heads, key_dim = q.shape

@@ -36,7 +36,7 @@ def install() -> None:
     base: Any = interp.ASTTransformer
 
     class Transformer(base):
-        def visit_For(self, node: ast.For) -> Any:  # noqa: N802 - the name is ast's
+        def visit_For(self, node: ast.For) -> Any:
             sums = sorted(_dot_sums(node)) if _is_plain_range(node.iter) else []
             done = super().visit_For(node)
             return _guarded(done, sums) if sums else done

@@ -48,7 +48,7 @@ def loop_variables_are_tensors() -> None:
     int, so that `i.to(tl.int64)` fails. Rebinds the variable at the top of each loop body."""
 
     class Transformer(interp.ASTTransformer):
-        def visit_For(self, node: ast.For) -> ast.For:  # noqa: N802 - the name is ast's
+        def visit_For(self, node: ast.For) -> ast.For:
             self.generic_visit(node)
             if _is_range(node.iter) and isinstance(node.target, ast.Name):
                 node.body.insert(0, _rebind(node.target.id))
