@@ -32,7 +32,7 @@ SELF_CONTAINED = ("emit/templates",)
 
 def part_of(module: str) -> str:
     """`tritonport.emit.lock` -> `emit`; the package itself is `__init__`."""
-    return (module.split(".") + ["__init__"])[1]
+    return [*module.split("."), "__init__"][1]
 
 
 def imported(file: Path) -> Iterator[tuple[str, int]]:

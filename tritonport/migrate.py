@@ -30,7 +30,15 @@ from tritonport.record import TIERS, KernelRecord, Outcome, RuleUse, RunRecord, 
 from tritonport.sources.tree import SourceTree, digest_files
 
 Progress = Callable[[str, int, int], None]
-ORDER = ("refuse", "other-without-mask", "early-return", "grid-collapse", "empty-work", "launch-options", "host-device")
+ORDER = (
+    "refuse",
+    "other-without-mask",
+    "early-return",
+    "grid-collapse",
+    "empty-work",
+    "launch-options",
+    "host-device",
+)
 """The order in which the rules of the program run. Rules on tiles come before them: they read upstream's form."""
 
 
@@ -88,9 +96,15 @@ def active_rules(options: MigrateOptions) -> tuple[Rule, ...]:
 def _analysed(tree: SourceTree) -> Analysis:
     analysis = analyse(tree)
     for problem in analysis.discovery.problems:
-        raise UserError(problem.message, "mend it, or leave it out of the entry", str(problem.file), problem.line)
+        raise UserError(
+            problem.message, "mend it, or leave it out of the entry", str(problem.file), problem.line
+        )
     if not analysis.discovery.kernels:
-        raise UserError("no Triton kernel is reachable from the entry", "name a folder or file with kernels", str(tree.entry))
+        raise UserError(
+            "no Triton kernel is reachable from the entry",
+            "name a folder or file with kernels",
+            str(tree.entry),
+        )
     return analysis
 
 
@@ -107,7 +121,9 @@ def run_files(
     results: dict[str, FileResult] = {}
     if jobs > 1 and len(modules) > 1:
         with ProcessPoolExecutor(
-            min(jobs, len(modules)), initializer=_start_worker, initargs=(analysis.discovery.tree, settings, [r.slug for r in rules])
+            min(jobs, len(modules)),
+            initializer=_start_worker,
+            initargs=(analysis.discovery.tree, settings, [r.slug for r in rules]),
         ) as pool:
             # Long files first, so that no worker is left with one at the end.
             names = sorted((m.name for m in modules), key=lambda n: -len(analysis.index.modules[n].text))
@@ -158,11 +174,17 @@ def _outputs(
         module = analysis.index.modules[name]
         path = str(module.file)
         texts[path], added = with_header(result.text, tree, module)
-        origins[path] = tuple([*result.origins[: added.at], *[Origin(None)] * added.lines, *result.origins[added.at :]])
+        origins[path] = (
+            *result.origins[: added.at],
+            *[Origin(None)] * added.lines,
+            *result.origins[added.at :],
+        )
     return texts, origins
 
 
-def _check_second_run(tree: SourceTree, texts: Mapping[str, str], settings: Settings, rules: Sequence[Rule]) -> None:
+def _check_second_run(
+    tree: SourceTree, texts: Mapping[str, str], settings: Settings, rules: Sequence[Rule]
+) -> None:
     """Migrating the output again must change nothing."""
     analysis = analyse(tree, overlay={**texts, runtime_path(tree): runtime_text()})
     programs = plan_programs(analysis)
@@ -221,11 +243,15 @@ def _scan(
     """The residual scan: what may not remain, attributed to the kernel it belongs to."""
     slugs = frozenset(rule.slug for rule in rules)
     for name, result in results.items():
-        kernels = {k.partition(":")[2].rpartition(".")[2]: k for k in programs.plans if k.partition(":")[0] == name}
+        kernels = {
+            k.partition(":")[2].rpartition(".")[2]: k for k in programs.plans if k.partition(":")[0] == name
+        }
         file = str(analysis.index.modules[name].file)
         for residue in residues(result.text, frozenset(kernels), slugs):
             origin = result.origins[min(residue.line, len(result.origins)) - 1]
-            item = Unresolved(residue.slug, file, origin.line or residue.line, f"left in the output: {residue.why}")
+            item = Unresolved(
+                residue.slug, file, origin.line or residue.line, f"left in the output: {residue.why}"
+            )
             unresolved.setdefault(kernels.get(residue.function, ""), []).append(item)
 
 
@@ -262,7 +288,9 @@ def _kernel_record(
         ),
         unresolved=tuple(sorted(items, key=lambda i: (i.file, i.line, i.slug))),
         grid_before=launches[0].grid.text if launches else None,
-        grid_after=f"(min({_tasks(launches[0].grid.axes)}, {plan.cores} cores),)" if plan and launches else None,
+        grid_after=f"(min({_tasks(launches[0].grid.axes)}, {plan.cores} cores),)"
+        if plan and launches
+        else None,
         tiers=tiers,
         reachable=kernel.reachable,
         apart=kernel.apart,
@@ -292,7 +320,12 @@ def write_output(
     files = {**texts, runtime_path(tree): runtime_text()}
     modules = {tree.module_name(PurePosixPath(path)): path for path in files}
     before = {path: (tree.root / path).read_bytes() for path in texts}
-    settings = {"target": options.target, "profile": options.profile, "schedule": options.schedule, "rules": options.rules}
+    settings = {
+        "target": options.target,
+        "profile": options.profile,
+        "schedule": options.schedule,
+        "rules": options.rules,
+    }
     with staged(out) as stage:
         write_files(stage, tree, files, modules)
         pairs = {path: (before.get(path, b""), text.encode()) for path, text in files.items()}

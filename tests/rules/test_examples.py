@@ -1,4 +1,4 @@
-"""The examples beside the rules of the program: what each becomes, what stays, and that a second run changes nothing."""
+"""The examples beside the rules of the program: what each becomes, what stays, and second runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tritonport.sources.tree import SourceTree
 
 def examples(ending: str) -> list[object]:
     found = [
-        (slug, path) for slug in ORDER for path in sorted((rules_root() / "catalog" / slug / "examples").glob(ending))
+        (slug, path)
+        for slug in ORDER
+        for path in sorted((rules_root() / "catalog" / slug / "examples").glob(ending))
     ]
     return [pytest.param(slug, path, id=f"{slug}/{path.name}") for slug, path in found]
 
@@ -53,7 +55,9 @@ def test_leaves_alone(slug: str, path: Path, tmp_path: Path) -> None:
 
 
 def test_every_rule_has_examples_of_both_kinds() -> None:
-    kinds = Counter((p.parent.parent.name, p.name.split(".")[1]) for p in rules_root().glob("catalog/*/examples/*.py"))
+    kinds = Counter(
+        (p.parent.parent.name, p.name.split(".")[1]) for p in rules_root().glob("catalog/*/examples/*.py")
+    )
     for slug, rule in all_rules().items():
         assert kinds[slug, "noop"], f"{slug} has no example that stays as it is"
         assert rule.rule_class == "manual" or kinds[slug, "in"], f"{slug} has no example that is rewritten"

@@ -22,7 +22,7 @@ from tritonport.verify.cases import case_set_for
 from tritonport.verify.versions import check_versions
 
 
-def migrate(  # noqa: PLR0917 - typer reads the options from the signature
+def migrate(
     src: Annotated[
         str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
     ],
@@ -78,7 +78,7 @@ def migrate(  # noqa: PLR0917 - typer reads the options from the signature
         raise typer.Exit(code)
 
 
-def _options(  # noqa: PLR0917
+def _options(
     config: Config, target: str | None, profile: str | None, schedule: str | None, jobs: int | None, src: str
 ) -> MigrateOptions:
     chosen = load_target(target or config.target)

@@ -16,7 +16,7 @@ from tritonport.report.plan import plan_json, print_plan
 from tritonport.sources import SourceTree, resolve
 
 
-def plan(  # noqa: PLR0917 - typer reads the options from the signature
+def plan(
     src: Annotated[
         str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
     ],

@@ -13,6 +13,7 @@ from tritonport.npu.tier import run_npu_compile
 from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet
+from tritonport.verify.goldens import replay
 from tritonport.verify.model import KernelTarget, TierReport
 from tritonport.verify.tier import run_hazard, run_interpret
 
@@ -23,7 +24,10 @@ RUNNABLE = ("parse", *INTERPRETED, "npu-compile")
 
 @dataclass(frozen=True)
 class TierRun:
-    """What the tiers work on. cases: the user's own for the interpreted tiers, None for the corpus'."""
+    """What the tiers work on. cases: the user's own for the interpreted tiers, None for the corpus'.
+
+    goldens: a recorded folder that the interpret tier holds the output against instead of running the originals.
+    """
 
     source: SourceTree
     out: Path
@@ -31,6 +35,7 @@ class TierRun:
     cases: CaseSet | None = None
     toolchain: Path | None = None
     origins: Mapping[str, tuple[Origin, ...]] = field(default_factory=dict[str, tuple[Origin, ...]])
+    goldens: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,25 @@ def _parse(run: TierRun, before: TierOutcome) -> TierOutcome:
 
 def _interpret(tier: str, run: TierRun, before: TierOutcome, progress: Progress) -> TierOutcome:
     targets = [_target(k) for k in before.record.kernels if k.outcome != "not-converted"]
-    report = INTERPRETED[tier](
+    report = _interpreted(tier, run, targets, progress)
+    kernels = tuple(_with_verdict(kernel, report) for kernel in before.record.kernels)
+    extra = {**before.record.extra, tier: report.to_json()}
+    code = ExitCode.MISMATCH if report.result == "fail" else ExitCode.OK
+    record = replace(before.record, kernels=kernels, extra=extra)
+    return TierOutcome(record, worst(code, before.exit_code), (*before.lines, *_interpret_lines(report)))
+
+
+def _interpreted(tier: str, run: TierRun, targets: Sequence[KernelTarget], progress: Progress) -> TierReport:
+    if run.goldens is not None:
+        return replay(
+            goldens=run.goldens,
+            source=run.source,
+            out=run.out,
+            kernels=targets,
+            jobs=run.jobs,
+            progress=progress,
+        )
+    return INTERPRETED[tier](
         source=run.source,
         out=run.out,
         kernels=targets,
@@ -93,11 +116,6 @@ def _interpret(tier: str, run: TierRun, before: TierOutcome, progress: Progress)
         jobs=run.jobs,
         progress=progress,
     )
-    kernels = tuple(_with_verdict(kernel, report) for kernel in before.record.kernels)
-    extra = {**before.record.extra, tier: report.to_json()}
-    code = ExitCode.MISMATCH if report.result == "fail" else ExitCode.OK
-    record = replace(before.record, kernels=kernels, extra=extra)
-    return TierOutcome(record, worst(code, before.exit_code), (*before.lines, *_interpret_lines(report)))
 
 
 def _target(kernel: KernelRecord) -> KernelTarget:

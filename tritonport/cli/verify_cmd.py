@@ -19,12 +19,15 @@ from tritonport.passes import all_rules
 from tritonport.record import KernelRecord, RunRecord
 from tritonport.report.text import print_run
 from tritonport.report.write import parse_report, write_report
-from tritonport.verify.cases import case_set_for
+from tritonport.sources.tree import SourceTree
+from tritonport.verify.cases import CaseSet, case_set_for
+from tritonport.verify.goldens import record as record_goldens
 from tritonport.verify.output import Output, kernels_of, read_output, source_of
+from tritonport.verify.tier import NO_CASES
 from tritonport.verify.versions import check_versions
 
 
-def verify(  # noqa: PLR0917 - typer reads the options from the signature
+def verify(
     out: Annotated[Path, typer.Argument(help="A folder that migrate made.")],
     src: Annotated[
         str | None, typer.Argument(help="Its sources; default: the release that the lock file names.")
@@ -37,6 +40,13 @@ def verify(  # noqa: PLR0917 - typer reads the options from the signature
         list[Path] | None, typer.Option(help="A file with make_inputs(device) and launch(**inputs).")
     ] = None,
     full: Annotated[bool, typer.Option(help="Run the long matrix of cases.")] = False,
+    record_to: Annotated[
+        Path | None,
+        typer.Option("--record", help="Keep what the originals compute in a new folder, and stop."),
+    ] = None,
+    replay_from: Annotated[
+        Path | None, typer.Option("--replay", help="Compare with a recorded folder; no original is run.")
+    ] = None,
     require_tier: Annotated[
         bool, typer.Option(help="Fail when a tier or a kernel of it did not run.")
     ] = False,
@@ -48,12 +58,17 @@ def verify(  # noqa: PLR0917 - typer reads the options from the signature
     started = time.monotonic()
     files = [parse_report(text) for text in report or []]
     tiers = _tiers(tier)
+    if replay_from is not None and tiers != ("interpret",):
+        raise UserError("goldens are replayed by the interpret tier alone", "leave --tier out")
     output = read_output(out)
     source = source_of(output, src, from_)
     kernels = kernels_of(output, source, lambda slug: getattr(all_rules().get(slug), "rule_class", None))
     chosen = case_set_for(source, cases or (), full=full)
+    if record_to is not None:
+        _record_goldens(record_to, source, chosen, jobs)
+        return
     record = _record(output, kernels, 0.0)
-    run = TierRun(source, output.folder, jobs, chosen, toolchain, read_lines(output.folder))
+    run = TierRun(source, output.folder, jobs, chosen, toolchain, read_lines(output.folder), replay_from)
     with progress_bar() as show:
         outcome = run_tiers(run, record, tiers, show)
     record = replace(outcome.record, seconds=time.monotonic() - started)
@@ -78,6 +93,14 @@ def _tiers(text: str) -> tuple[str, ...]:
     if any(name in INTERPRETED for name in names) and (wrong := check_versions()[1]):
         raise UserError(wrong)
     return names
+
+
+def _record_goldens(folder: Path, source: SourceTree, cases: CaseSet | None, jobs: int) -> None:
+    if cases is None:
+        raise UserError(NO_CASES)
+    with progress_bar() as show:
+        ran = record_goldens(source, cases, folder, jobs, show)
+    typer.echo(f"{ran} of {len(cases)} cases recorded in {folder}")
 
 
 def _record(output: Output, kernels: Sequence[KernelRecord], seconds: float) -> RunRecord:

@@ -1,4 +1,7 @@
-"""From an entry to its import closure, kernels, launch sites and what is reachable. Reads source with `ast`; runs nothing."""
+"""From an entry to its import closure, kernels, launch sites and what is reachable.
+
+Reads source with `ast`; runs nothing.
+"""
 
 from __future__ import annotations
 
@@ -74,10 +77,14 @@ def _kernels(
     launched = {kernel for site in sites for kernel in site.kernels}
     helpers = called_by_jit(functions)
     found = [f for f in functions.values() if f.key in launched or (f.uses_program and f.key not in helpers)]
-    return tuple(sorted((_kernel(index, functions, f, reachable) for f in found), key=lambda k: (str(k.file), k.line)))
+    return tuple(
+        sorted((_kernel(index, functions, f, reachable) for f in found), key=lambda k: (str(k.file), k.line))
+    )
 
 
-def _kernel(index: Index, functions: dict[str, JitFunction], function: JitFunction, reachable: frozenset[str]) -> Kernel:
+def _kernel(
+    index: Index, functions: dict[str, JitFunction], function: JitFunction, reachable: frozenset[str]
+) -> Kernel:
     definition = function.definition
     file = index.modules[definition.module].file
     return Kernel(

@@ -22,7 +22,7 @@ class Closure:
 
 def module_file(tree: SourceTree, module: str, *, hand_ports: bool = False) -> PurePosixPath | None:
     """The file of a module of this tree, None when it lies outside the package, in a hand port or nowhere."""
-    if tree.package is not None and module.split(".")[0] != tree.package:
+    if tree.package is not None and module.split(".", maxsplit=1)[0] != tree.package:
         return None
     base = PurePosixPath(*module.split("."))
     for file in (base / "__init__.py", base.with_suffix(".py")):

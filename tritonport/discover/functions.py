@@ -93,7 +93,13 @@ def _aliased(expr: ast.expr) -> Iterator[ast.expr]:
         yield from _aliased(expr.body)
         yield from _aliased(expr.orelse)
     elif isinstance(expr, ast.Call | ast.Dict | ast.Tuple | ast.List):
-        parts = expr.args if isinstance(expr, ast.Call) else expr.values if isinstance(expr, ast.Dict) else expr.elts
+        parts = (
+            expr.args
+            if isinstance(expr, ast.Call)
+            else expr.values
+            if isinstance(expr, ast.Dict)
+            else expr.elts
+        )
         for part in parts:
             yield from _aliased(part)
 

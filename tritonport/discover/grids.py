@@ -1,4 +1,4 @@
-"""What the grid of a launch is: a tuple, a lambda or a local def, found through the assignments of the host function."""
+"""What the grid of a launch is: a tuple, a lambda or a local def, found through the host function's assignments."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def grid_of(expr: ast.expr, hosts: Sequence[Host], launch: ast.Call) -> tuple[Gr
     return tuple(_grids(expr, hosts, launch, frozenset()))
 
 
-def _grids(expr: ast.expr, hosts: Sequence[Host], launch: ast.AST, seen: frozenset[int]) -> Iterator[GridExpr]:
+def _grids(
+    expr: ast.expr, hosts: Sequence[Host], launch: ast.AST, seen: frozenset[int]
+) -> Iterator[GridExpr]:
     if isinstance(expr, ast.Tuple | ast.List):
         yield _tuple(expr, "tuple", expr, None)
     elif isinstance(expr, ast.Lambda):
@@ -80,9 +82,13 @@ def _grids(expr: ast.expr, hosts: Sequence[Host], launch: ast.AST, seen: frozens
 
 def _tuple(expr: ast.Tuple | ast.List, form: GridForm, whole: ast.expr, meta: str | None) -> GridExpr:
     if any(isinstance(axis, ast.Starred) for axis in expr.elts):
-        return _unknown(whole, f"the grid `{ast.unparse(whole)}` is unpacked: its number of axes is not known")
+        return _unknown(
+            whole, f"the grid `{ast.unparse(whole)}` is unpacked: its number of axes is not known"
+        )
     if not 1 <= len(expr.elts) <= 3:
-        return _unknown(whole, f"the grid `{ast.unparse(whole)}` has {len(expr.elts)} axes, a launch takes 1 to 3")
+        return _unknown(
+            whole, f"the grid `{ast.unparse(whole)}` has {len(expr.elts)} axes, a launch takes 1 to 3"
+        )
     return GridExpr(form, ast.unparse(whole), tuple(expr.elts), meta)
 
 

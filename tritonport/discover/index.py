@@ -108,9 +108,13 @@ class Index:
     ) -> Iterator[tuple[str, _Import]]:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield (alias.asname, _Import(alias.name, None)) if alias.asname else (
-                    alias.name.split(".")[0],
-                    _Import(alias.name.split(".")[0], None),
+                yield (
+                    (alias.asname, _Import(alias.name, None))
+                    if alias.asname
+                    else (
+                        alias.name.split(".")[0],
+                        _Import(alias.name.split(".")[0], None),
+                    )
                 )
             return
         base = absolute_module(module, node)
@@ -177,7 +181,9 @@ class Index:
             return self.resolve(module, expr.id, scope)
         if isinstance(expr, ast.Attribute):
             return tuple(
-                found for base in self.meanings(module, expr.value, scope) for found in self._attribute(base, expr.attr)
+                found
+                for base in self.meanings(module, expr.value, scope)
+                for found in self._attribute(base, expr.attr)
             )
         return ()
 
@@ -202,7 +208,11 @@ class Index:
         for meaning in self.meanings(module, expr, scope):
             if isinstance(meaning, External):
                 yield meaning.dotted
-            elif isinstance(meaning, Value) and depth < 8 and isinstance(meaning.expr, ast.Name | ast.Attribute):
+            elif (
+                isinstance(meaning, Value)
+                and depth < 8
+                and isinstance(meaning.expr, ast.Name | ast.Attribute)
+            ):
                 yield from self._externals(meaning.module, meaning.expr, None, depth + 1)
 
     def local_name(self, module: str, dotted: str) -> str | None:

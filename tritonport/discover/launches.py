@@ -65,16 +65,16 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
         self._host = outer
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._enter(node)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:  # noqa: N802
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
         self._enter(node)
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._enter(node)
 
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Subscript):
             self.found.append((node, self._host))
         self.generic_visit(node)
@@ -84,7 +84,9 @@ def subscript_calls(tree: ast.Module) -> list[tuple[ast.Call, _Host]]:
     """Every `x[...](...)` in source order (outer before inner where both start at one place)."""
     finder = _Finder()
     finder.visit(tree)
-    return sorted(finder.found, key=lambda item: (item[0].lineno, item[0].col_offset, -(item[0].end_col_offset or 0)))
+    return sorted(
+        finder.found, key=lambda item: (item[0].lineno, item[0].col_offset, -(item[0].end_col_offset or 0))
+    )
 
 
 def launch_sites(index: Index, functions: dict[str, JitFunction]) -> tuple[LaunchSite, ...]:
@@ -108,11 +110,15 @@ def launch_sites(index: Index, functions: dict[str, JitFunction]) -> tuple[Launc
 
 def is_runtime_call(index: Index, module: str, expr: ast.expr) -> bool:
     """A call of a helper of the emitted run-time module."""
-    return isinstance(expr, ast.Call) and any(
-        RUNTIME_MODULE in name.split(".") for name in index.externals(module, expr.func)
-    ) or (isinstance(expr, ast.Call) and any(
-        RUNTIME_MODULE in getattr(m, "module", "").split(".") for m in index.meanings(module, expr.func)
-    ))
+    return (
+        isinstance(expr, ast.Call)
+        and any(RUNTIME_MODULE in name.split(".") for name in index.externals(module, expr.func))
+    ) or (
+        isinstance(expr, ast.Call)
+        and any(
+            RUNTIME_MODULE in getattr(m, "module", "").split(".") for m in index.meanings(module, expr.func)
+        )
+    )
 
 
 def _unwrap(index: Index, module: str, expr: ast.expr, host: _Host) -> tuple[ast.expr, bool]:
@@ -120,6 +126,19 @@ def _unwrap(index: Index, module: str, expr: ast.expr, host: _Host) -> tuple[ast
     while isinstance(expr, ast.Call) and expr.args and is_runtime_call(index, module, expr):
         expr, wrapped = expr.args[0], True
     return expr, wrapped
+
+
+def _choices(expr: ast.expr) -> list[ast.expr]:
+    """The parts of an expression, one of which is the kernel that is launched."""
+    if isinstance(expr, ast.IfExp):
+        return [expr.body, expr.orelse]
+    if isinstance(expr, ast.Subscript):
+        return [expr.value]
+    if isinstance(expr, ast.Dict):
+        return expr.values
+    if isinstance(expr, ast.Tuple | ast.List):
+        return expr.elts
+    return expr.args if isinstance(expr, ast.Call) else []
 
 
 class _KernelValues:
@@ -142,30 +161,19 @@ class _KernelValues:
                 yield from self._global(expr)
         elif isinstance(expr, ast.Attribute):
             yield from self._attribute(expr)
-        elif isinstance(expr, ast.IfExp):
-            yield from self._of(expr.body, seen)
-            yield from self._of(expr.orelse, seen)
-        elif isinstance(expr, ast.Subscript):
-            yield from self._of(expr.value, seen)
-        elif isinstance(expr, ast.Dict):
-            for value in expr.values:
-                yield from self._of(value, seen)
-        elif isinstance(expr, ast.Tuple | ast.List):
-            for value in expr.elts:
-                yield from self._of(value, seen)
-        elif isinstance(expr, ast.Call):
-            for value in expr.args:
+        else:
+            for value in _choices(expr):
                 yield from self._of(value, seen)
 
     def _local(self, name: str) -> Iterator[ast.expr]:
         for function in self.host.functions:
             for node in ast.walk(function):
-                if isinstance(node, ast.Assign):
-                    if any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
-                        yield node.value
-                elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                    if isinstance(node.target, ast.Name) and node.target.id == name:
-                        yield node.value
+                targets = node.targets if isinstance(node, ast.Assign) else []
+                if isinstance(node, ast.AnnAssign):
+                    targets = [node.target]
+                named = any(isinstance(target, ast.Name) and target.id == name for target in targets)
+                if named and isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                    yield node.value
 
     def _imports(self) -> Imports:
         table: Imports = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 Bound: TypeAlias = ast.expr | ast.FunctionDef | None
@@ -25,7 +26,7 @@ def reaching(name: str, function: ast.AST, place: ast.AST) -> tuple[Bound, ...]:
     """What the name may be bound to when `place` runs. Empty where the function does not bind it."""
     path = _path(function, place)
     found: list[Bound] = []
-    for holder, child in reversed(list(zip(path, path[1:], strict=False))):
+    for holder, child in reversed(list(pairwise(path))):
         if isinstance(holder, ast.For | ast.While | ast.AsyncFor) and child in (*holder.body, *holder.orelse):
             found += _any_in(holder, name)  # an earlier round of the loop may have bound it
         for block in _blocks(holder):

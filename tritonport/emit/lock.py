@@ -56,7 +56,9 @@ def lock_text(
 def lines_text(origins: Mapping[str, Sequence[Origin]]) -> str:
     """OUT/tritonport.lines.json: per file, for every line, upstream's line (null: upstream has none) and the rules."""
     files = {path: [[o.line, list(o.rules)] for o in lines] for path, lines in sorted(origins.items())}
-    rows = (f"{json.dumps(path)}: {json.dumps(lines, separators=(',', ':'))}" for path, lines in files.items())
+    rows = (
+        f"{json.dumps(path)}: {json.dumps(lines, separators=(',', ':'))}" for path, lines in files.items()
+    )
     return '{"lines": "tritonport.lines/1", "files": {\n' + ",\n".join(rows) + "\n}}\n"
 
 
@@ -65,5 +67,7 @@ def read_lines(out: Path) -> dict[str, tuple[Origin, ...]]:
     file = out / LINES
     if not file.is_file():
         return {}
-    files: dict[str, list[tuple[int | None, list[str]]]] = json.loads(file.read_text(encoding="utf-8"))["files"]
+    files: dict[str, list[tuple[int | None, list[str]]]] = json.loads(file.read_text(encoding="utf-8"))[
+        "files"
+    ]
     return {path: tuple(Origin(line, tuple(rules)) for line, rules in lines) for path, lines in files.items()}

@@ -25,7 +25,7 @@ def runtime_module(tree: SourceTree) -> str:
 def check_out(out: Path, tree: SourceTree) -> None:
     """Refuse an output folder that would harm something. Raises UserError."""
     target = out.resolve()
-    if target == tree.root or tree.root in target.parents and _inside_sources(target, tree):
+    if target == tree.root or (tree.root in target.parents and _inside_sources(target, tree)):
         raise UserError(
             f"the output folder {out} lies inside the source tree {tree.root}", "choose another -o"
         )
@@ -48,7 +48,7 @@ def check_out(out: Path, tree: SourceTree) -> None:
 def _inside_sources(target: Path, tree: SourceTree) -> bool:
     """Inside the package, or inside the folder that was named; beside a lone file is allowed."""
     package = tree.root / tree.package if tree.package else None
-    if package is not None and package in target.parents or target == package:
+    if (package is not None and package in target.parents) or target == package:
         return True
     return tree.entry_path.is_dir() and (tree.entry_path == target or tree.entry_path in target.parents)
 

@@ -127,7 +127,9 @@ def _definitions(body: object, prefix: str) -> Iterator[tuple[str, cst.FunctionD
             yield from _blocks(node, prefix)
 
 
-def _blocks(node: cst.If | cst.Else | cst.Try | cst.With | cst.Finally, prefix: str) -> Iterator[tuple[str, cst.FunctionDef]]:
+def _blocks(
+    node: cst.If | cst.Else | cst.Try | cst.With | cst.Finally, prefix: str
+) -> Iterator[tuple[str, cst.FunctionDef]]:
     yield from _definitions(node.body.body, prefix)
     orelse = getattr(node, "orelse", None)
     if isinstance(orelse, cst.If | cst.Else):

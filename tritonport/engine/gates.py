@@ -57,7 +57,10 @@ def same_structure(left: cst.CSTNode, right: cst.CSTNode) -> bool:
 
     A built tree whose parentheses were lost differs from what its text parses to: `a * (b + c)` printed as `a * b + c`.
     """
-    if type(left) is not type(right) or getattr(left, "value", None).__class__ is not getattr(right, "value", None).__class__:
+    if (
+        type(left) is not type(right)
+        or getattr(left, "value", None).__class__ is not getattr(right, "value", None).__class__
+    ):
         return False
     if isinstance(getattr(left, "value", None), str) and left.value != right.value:  # type: ignore[attr-defined]
         return False

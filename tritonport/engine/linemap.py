@@ -27,7 +27,9 @@ def advance(origins: tuple[Origin, ...], before: str, after: str, slug: str) -> 
             result += origins[i1:i2]
             continue
         for offset in range(j2 - j1):
-            result.append(_written(origins, min(i1 + offset, max(i2 - 1, i1 - 1, 0)), slug, replaced=offset < i2 - i1))
+            result.append(
+                _written(origins, min(i1 + offset, max(i2 - 1, i1 - 1, 0)), slug, replaced=offset < i2 - i1)
+            )
     return tuple(result)
 
 

@@ -46,7 +46,9 @@ def run_file(
     for rule in rules:
         file = FileContext(module, tree, analysis, programs, settings, origins)
         result = rule.run(file)
-        unresolved += [(f.kernel, _located(file, rule, f.node, f.why)) for f in result.findings if f.applicable]
+        unresolved += [
+            (f.kernel, _located(file, rule, f.node, f.why)) for f in result.findings if f.applicable
+        ]
         if not result.edits:
             continue
         counts.update(_counted(rule, result))

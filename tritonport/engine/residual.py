@@ -1,4 +1,4 @@
-"""Re-reads the output for what may not remain. Written apart from the rules, over `ast`, so that it can contradict them."""
+"""Re-reads output for what may not remain. Written apart from the rules, over `ast`, so as to contradict them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def _program_ids(kernel: str, node: ast.FunctionDef, *, is_kernel: bool) -> Iter
         if last in ("program_id", "num_programs"):
             first = item.args[0] if item.args else next((k.value for k in item.keywords), None)
             if not is_kernel or not (isinstance(first, ast.Constant) and first.value == 0):
-                yield Residue("grid-collapse", kernel, item.lineno, f"`{ast.unparse(item)}` in the body of a task")
+                yield Residue(
+                    "grid-collapse", kernel, item.lineno, f"`{ast.unparse(item)}` in the body of a task"
+                )
 
 
 def _returns(kernel: str, node: ast.FunctionDef) -> Iterator[Residue]:
@@ -83,7 +85,12 @@ def _launches(tree: ast.Module, kernels: frozenset[str]) -> Iterator[Residue]:
             if isinstance(target, ast.Name | ast.Attribute):
                 name = ast.unparse(target).rpartition(".")[2]
                 if name in kernels:
-                    yield Residue("grid-collapse", name, node.lineno, f"`{ast.unparse(node.func)}` launches the whole grid")
+                    yield Residue(
+                        "grid-collapse",
+                        name,
+                        node.lineno,
+                        f"`{ast.unparse(node.func)}` launches the whole grid",
+                    )
 
 
 def _options(
@@ -101,4 +108,6 @@ def _options(
             kernel = next((k for k in sorted(kernels) if k in functions), "")
             own = {a.arg for k in kernels if k in functions for a in functions[k].args.args}
             if not launched or not set(left) <= own:
-                yield Residue("launch-options", kernel, node.lineno, f"`{left[0]}` is still passed to the target")
+                yield Residue(
+                    "launch-options", kernel, node.lineno, f"`{left[0]}` is still passed to the target"
+                )

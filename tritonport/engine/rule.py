@@ -53,7 +53,9 @@ class RuleResult:
     edits: list[Edit] = field(default_factory=list[Edit])
     findings: list[Finding] = field(default_factory=list[Finding])
 
-    def rewrite(self, node: cst.CSTNode, build: Build, *, kernel: str | None = None, counts: bool = True) -> None:
+    def rewrite(
+        self, node: cst.CSTNode, build: Build, *, kernel: str | None = None, counts: bool = True
+    ) -> None:
         self.edits.append(Edit(node, build, kernel, counts))
 
     def unresolved(self, node: cst.CSTNode, why: str, *, kernel: str | None = None) -> None:
@@ -65,7 +67,7 @@ class RuleResult:
 
 @runtime_checkable
 class Rule(Protocol):
-    """One small class per file in tritonport/passes/. slug and rule_class equal those of rules/catalog/<slug>/rule.toml."""
+    """One small class per file in passes/. slug and rule_class are those of rules/catalog/<slug>/rule.toml."""
 
     slug: str
     rule_class: RuleClass

@@ -73,7 +73,9 @@ class _Builder:
             return f"({left} {_OPERATORS[type(expr.op)]} {right})"
         if isinstance(expr, ast.Call) and not expr.keywords:
             return self._call(expr, axis)
-        raise _NotUnderstood(f"the grid axis `{ast.unparse(expr)}` depends on a tuned parameter in a way not followed")
+        raise _NotUnderstood(
+            f"the grid axis `{ast.unparse(expr)}` depends on a tuned parameter in a way not followed"
+        )
 
     def _call(self, expr: ast.Call, axis: int) -> str:
         externals = set(self._analysis.index.externals(self._site.module, expr.func))
@@ -118,16 +120,20 @@ def _unbracket(text: str) -> str:
     return ast.unparse(tree)
 
 
-SiteFormulas = tuple[
-    "tuple[AxisFormula | None, ...]", "dict[LaunchSite, tuple[tuple[str, str], ...]]"
-]
+SiteFormulas = tuple["tuple[AxisFormula | None, ...]", "dict[LaunchSite, tuple[tuple[str, str], ...]]"]
 
 
 def site_formulas(
-    analysis: Analysis, function: JitFunction, sites: tuple[LaunchSite, ...], rank: int, names: tuple[str, ...]
+    analysis: Analysis,
+    function: JitFunction,
+    sites: tuple[LaunchSite, ...],
+    rank: int,
+    names: tuple[str, ...],
 ) -> SiteFormulas | Refusal:
     """One formula per axis that holds at every launch (None: the host passes the size), and what each site passes."""
-    builders = [( site, grid, _Builder(analysis, function, site, grid)) for site in sites for grid in site.grids]
+    builders = [
+        (site, grid, _Builder(analysis, function, site, grid)) for site in sites for grid in site.grids
+    ]
     formulas: list[AxisFormula | None] = []
     for axis in range(rank):
         tuned = [b for b in builders if axis < len(b[1].axes) and reads_meta(b[1].axes[axis], b[1].meta)]
@@ -156,7 +162,9 @@ def _same_formula(
             formula = builder.build(grid.axes[axis], axis)
         except _NotUnderstood as error:
             return Refusal(file, site.node.lineno, str(error))
-        formula = AxisFormula(_unbracket(formula.text), tuple(t for t in builder.terms if _mentions(formula.text, t)))
+        formula = AxisFormula(
+            _unbracket(formula.text), tuple(t for t in builder.terms if _mentions(formula.text, t))
+        )
         if found is not None and formula != found:
             why = f"its launches give the tuned axis differently: `{found.text}` and `{formula.text}`"
             return Refusal(file, site.node.lineno, why)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tritonport.discover import Analysis
 from tritonport.discover.closure import module_file
 from tritonport.discover.index import Definition, External, FunctionNode, Index
-from tritonport.discover.parse import parse_file, ParsedModule
+from tritonport.discover.parse import ParsedModule, parse_file
 from tritonport.discover.reach import Walk
 from tritonport.sources.tree import SourceTree
 
@@ -29,9 +29,7 @@ class Dispatchers:
     def on(self, definition: Definition) -> tuple[int, ...]:
         """Positions of the routing decorators of a host function."""
         node = definition.node
-        return tuple(
-            i for i, d in enumerate(node.decorator_list) if self._routes(definition.module, d)
-        )
+        return tuple(i for i, d in enumerate(node.decorator_list) if self._routes(definition.module, d))
 
     def leads_to(self, definition: Definition, units: frozenset[str]) -> bool:
         """Whether a host function calls, directly or through others, one of these units (keys `module:name`)."""
@@ -102,7 +100,11 @@ def _wrappers(node: ast.AST, outer: tuple[str, ...]) -> Iterator[tuple[FunctionN
             names = (*outer, *(a.arg for a in node.args.args))
         else:
             names = outer
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and child.args.vararg and child.args.kwarg:
+        if (
+            isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            and child.args.vararg
+            and child.args.kwarg
+        ):
             yield child, names
         yield from _wrappers(child, names)
 

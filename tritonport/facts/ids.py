@@ -78,7 +78,9 @@ class IdUses:
             for dotted, call in self._calls(function, frozenset({PROGRAM_ID, NUM_PROGRAMS})):
                 if axis_of(call) is None:
                     name = dotted.rpartition(".")[2]
-                    return Refusal(file, call.lineno, f"the axis of `{name}` is not a constant: `{ast.unparse(call)}`")
+                    return Refusal(
+                        file, call.lineno, f"the axis of `{name}` is not a constant: `{ast.unparse(call)}`"
+                    )
             for why, line in self._structural(function, is_kernel=function.key == key):
                 return Refusal(file, line, why)
         return None
@@ -96,6 +98,7 @@ class IdUses:
         for loop in ast.walk(node):
             if isinstance(loop, ast.While):
                 for item in ast.walk(loop):
-                    if isinstance(item, ast.Call) and WAITING & set(self._analysis.index.externals(module, item.func)):
+                    if isinstance(item, ast.Call) and WAITING & set(
+                        self._analysis.index.externals(module, item.func)
+                    ):
                         yield "its programs wait for one another (an atomic in a while loop)", item.lineno
-

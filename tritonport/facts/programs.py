@@ -78,7 +78,13 @@ class Programs:
 
     def site_extra(self, site: LaunchSite) -> tuple[tuple[str, str], ...]:
         """What the wrapper of a launch site gets; the same for every kernel that the site may launch."""
-        found = {p.extra for key in site.kernels if key in self.plans for p in self.plans[key].sites if p.site is site}
+        found = {
+            p.extra
+            for key in site.kernels
+            if key in self.plans
+            for p in self.plans[key].sites
+            if p.site is site
+        }
         (extra,) = found
         return extra
 

@@ -10,7 +10,18 @@ from typing import TypeVar
 import libcst as cst
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
-_LAYOUT = ("whitespace", "lpar", "rpar", "comma", "semicolon", "equal", "lines", "header", "footer", "bracket")
+_LAYOUT = (
+    "whitespace",
+    "lpar",
+    "rpar",
+    "comma",
+    "semicolon",
+    "equal",
+    "lines",
+    "header",
+    "footer",
+    "bracket",
+)
 
 
 @cache

@@ -59,7 +59,9 @@ def import_from_runtime(file: FileContext, result: RuleResult, names: Iterable[s
     if not wanted:
         return
     module = file.settings.runtime_module
-    result.rewrite(file.tree, lambda tree: _with_import(cst.ensure_type(tree, cst.Module), module, wanted), counts=False)
+    result.rewrite(
+        file.tree, lambda tree: _with_import(cst.ensure_type(tree, cst.Module), module, wanted), counts=False
+    )
 
 
 def _with_import(tree: cst.Module, module: str, names: set[str]) -> cst.Module:

@@ -32,7 +32,11 @@ def redirect(result: RuleResult, node: cst.Call, callee: TaskVariant, caller: Ta
     def build(updated: cst.CSTNode) -> cst.Call:
         call = cst.ensure_type(updated, cst.Call)
         func = call.func
-        renamed = func.with_changes(attr=cst.Name(callee.name)) if isinstance(func, cst.Attribute) else cst.Name(callee.name)
+        renamed = (
+            func.with_changes(attr=cst.Name(callee.name))
+            if isinstance(func, cst.Attribute)
+            else cst.Name(callee.name)
+        )
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
         leading = [cst.Arg(cst.Name(name), comma=comma) for name in names]
         if not call.args:
@@ -42,20 +46,22 @@ def redirect(result: RuleResult, node: cst.Call, callee: TaskVariant, caller: Ta
     result.rewrite(node, build, counts=False)
 
 
-def import_variants(file: FileContext, result: RuleResult, called: dict[str, tuple[TaskVariant, int]]) -> None:
+def import_variants(
+    file: FileContext, result: RuleResult, called: dict[str, tuple[TaskVariant, int]]
+) -> None:
     """Import variants beside the helpers. called: local name -> variant and the number of redirected calls."""
     for node in find(file.tree, cst.ImportFrom) if called else ():
         if isinstance(node.names, cst.ImportStar):
             continue
-        wanted = {
-            local: called[local]
-            for alias in node.names
-            if (local := _local_name(alias)) in called
-        }
+        wanted = {local: called[local] for alias in node.names if (local := _local_name(alias)) in called}
         if wanted:
-            gone = frozenset(local for local, (_, calls) in wanted.items() if not _used_elsewhere(file, local, calls))
+            gone = frozenset(
+                local for local, (_, calls) in wanted.items() if not _used_elsewhere(file, local, calls)
+            )
             names = {local: variant.name for local, (variant, _) in wanted.items()}
-            result.rewrite(node, lambda updated, names=names, gone=gone: _extended(updated, names, gone), counts=False)
+            result.rewrite(
+                node, lambda updated, names=names, gone=gone: _extended(updated, names, gone), counts=False
+            )
 
 
 def _local_name(alias: cst.ImportAlias) -> str:
@@ -87,4 +93,3 @@ def _extended(updated: cst.CSTNode, names: dict[str, str], gone: frozenset[str])
             comma = between or cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
             aliases += [alias.with_changes(comma=comma), new.with_changes(comma=alias.comma)]
     return node.with_changes(names=aliases)
-

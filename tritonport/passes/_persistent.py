@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import libcst as cst
 import libcst.matchers as m
 
-from tritonport.engine.context import FileContext, JitNode, code_of
 from tritonport.discover.functions import JIT
+from tritonport.engine.context import FileContext, JitNode, code_of
 from tritonport.facts.naming import fresh
 from tritonport.facts.programs import ProgramPlan, TaskVariant
 from tritonport.passes._build import argument_list, call, keyword, quote
@@ -24,7 +24,9 @@ def parameters(node: cst.FunctionDef) -> list[cst.Param]:
 def persistent_kernel(file: FileContext, plan: ProgramPlan, updated: cst.FunctionDef) -> cst.FunctionDef:
     """The kernel with its name, decorators and parameters, its body now the loop over this core's tasks."""
     text = f"def kernel():\n{_loop_text(file, plan, updated)}"
-    loop = cst.ensure_type(cst.ensure_type(cst.parse_statement(text), cst.FunctionDef).body, cst.IndentedBlock)
+    loop = cst.ensure_type(
+        cst.ensure_type(cst.parse_statement(text), cst.FunctionDef).body, cst.IndentedBlock
+    )
     block = cst.ensure_type(updated.body, cst.IndentedBlock)
     doc = [block.body[0]] if _is_docstring(block.body[0]) else []
     return updated.with_changes(
@@ -46,7 +48,11 @@ def task_function(
     text = f"@{_jit_text(file, jit.node)}\n{head}: pass\n"
     block = cst.ensure_type(updated.body, cst.IndentedBlock)
     body = list(block.body[1:] if _is_docstring(block.body[0]) else block.body)
-    lines = [cst.EmptyLine(indent=False), cst.EmptyLine(indent=False), cst.EmptyLine(comment=cst.Comment(comment))]
+    lines = [
+        cst.EmptyLine(indent=False),
+        cst.EmptyLine(indent=False),
+        cst.EmptyLine(comment=cst.Comment(comment)),
+    ]
     new = cst.ensure_type(cst.parse_statement(text), cst.FunctionDef)
     header = cst.TrailingWhitespace() if body is not block.body else block.header
     return new.with_changes(
@@ -56,7 +62,9 @@ def task_function(
 
 
 def _is_docstring(statement: cst.CSTNode) -> bool:
-    return m.matches(statement, m.SimpleStatementLine(body=[m.Expr(m.SimpleString() | m.ConcatenatedString())]))
+    return m.matches(
+        statement, m.SimpleStatementLine(body=[m.Expr(m.SimpleString() | m.ConcatenatedString())])
+    )
 
 
 def _plain(param: cst.Param) -> str:
@@ -69,7 +77,9 @@ def _plain(param: cst.Param) -> str:
 
 def _jit_text(file: FileContext, node: cst.FunctionDef) -> str:
     for decorator in node.decorators:
-        target = decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
+        target = (
+            decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
+        )
         if JIT & set(file.externals(target)):
             return code_of(target)
     raise AssertionError("a kernel without a jit decorator")
@@ -79,7 +89,9 @@ def _loop_text(file: FileContext, plan: ProgramPlan, node: cst.FunctionDef) -> s
     tl = file.analysis.index.local_name(file.module.name, "triton.language") or "triton.language"
     names = [p.name.value for p in parameters(node)]
     taken = {*names, *plan.extra, *plan.axis_names}
-    tasks, core, cores, start, i, task = (fresh(n, taken) for n in ("tasks", "core", "cores", "start", "i", "task"))
+    tasks, core, cores, start, i, task = (
+        fresh(n, taken) for n in ("tasks", "core", "cores", "start", "i", "task")
+    )
     grid = plan.axis_names
     decode = [f"{task}"] if plan.rank == 1 else [f"{task} % {grid[0]}", f"{task} // {grid[0]}"]
     if plan.rank == 3:
@@ -116,7 +128,8 @@ def _with_extra(params: cst.Parameters, extra: Sequence[str]) -> cst.Parameters:
     for name in extra:
         param = cst.Param(name=cst.Name(name))
         if default is not None:
-            param = param.with_changes(default=default, equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")))
+            tight = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+            param = param.with_changes(default=default, equal=tight)
         old = _append(old, param)
     return params.with_changes(**{field: old})
 
@@ -129,7 +142,9 @@ def _append(params: list[cst.Param], new: cst.Param) -> list[cst.Param]:
         between = params[-2].comma
     else:
         between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        if isinstance(last.comma, cst.Comma) and isinstance(last.comma.whitespace_after, cst.ParenthesizedWhitespace):
+        if isinstance(last.comma, cst.Comma) and isinstance(
+            last.comma.whitespace_after, cst.ParenthesizedWhitespace
+        ):
             newline = last.comma.whitespace_after.with_changes(last_line=cst.SimpleWhitespace("    "))
             between = cst.Comma(whitespace_after=newline)
     comma = between
@@ -167,7 +182,9 @@ def _specialize(file: FileContext, decorator: cst.Decorator, extra: Sequence[str
     mark = quote(file)
     names = ", ".join(f"{mark}{name}{mark}" for name in extra)
     if not isinstance(node, cst.Call):
-        return decorator.with_changes(decorator=cst.parse_expression(f"{code_of(node)}(do_not_specialize=[{names}])"))
+        return decorator.with_changes(
+            decorator=cst.parse_expression(f"{code_of(node)}(do_not_specialize=[{names}])")
+        )
     args = list(node.args)
     for index, arg in enumerate(args):
         if arg.keyword is not None and arg.keyword.value == "do_not_specialize":

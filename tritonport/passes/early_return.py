@@ -132,7 +132,9 @@ class _Guard:
             return then, [statement.orelse]
         return then, _statements(statement.orelse.body) if statement.orelse is not None else []
 
-    def _leave_then(self, statement: cst.If, then: Statements, other: Statements, rest: Statements) -> Statements:
+    def _leave_then(
+        self, statement: cst.If, then: Statements, other: Statements, rest: Statements
+    ) -> Statements:
         """`if c: A; return` followed by the rest."""
         comments = _comment_lines(then[-1])
         follow = self._guarded([*other, *rest])
@@ -176,7 +178,9 @@ class _Guard:
         marked_then, tail_then = marks.block(then, first=True, movable=repeatable)
         marked_other, tail_other = marks.block(other, first=True, movable=repeatable)
         flag = cst.parse_statement(f"{name} = False").with_changes(leading_lines=statement.leading_lines)
-        first = self._if(statement, statement.test, marked_then, marked_other, []).with_changes(leading_lines=[])
+        first = self._if(statement, statement.test, marked_then, marked_other, []).with_changes(
+            leading_lines=[]
+        )
         behind: Statements = []
         if tail_then or tail_other:
             if not _returns_anywhere(other) and not tail_other:
@@ -225,7 +229,10 @@ class _Mark:
         if (set(_assigned(suffix)) - bound) & self._needed:
             raise _CannotGuard(suffix[0], "what follows a nested return binds names that the rest needs")
         inner, _ = self.block(suffix, first=False)
-        return [*marked, cst.If(test=cst.parse_expression(f"not {self._name}"), body=cst.IndentedBlock(body=inner))], []
+        return [
+            *marked,
+            cst.If(test=cst.parse_expression(f"not {self._name}"), body=cst.IndentedBlock(body=inner)),
+        ], []
 
     def _statement(self, statement: cst.BaseStatement, *, first: bool) -> Statements:
         if isinstance(statement, cst.If):

@@ -68,7 +68,9 @@ class GridCollapse:
             _hand_in_ids(file, ids, variant, jit, called)
             # The helper itself stays for kernels that are not migrated; the variant is a changed copy of it.
             changed = apply_edits(cst.Module(body=[jit.node]), ids.edits).body[0]
-            task = task_function(file, variant, jit, cst.ensure_type(changed, cst.FunctionDef), HELPER_COMMENT)
+            task = task_function(
+                file, variant, jit, cst.ensure_type(changed, cst.FunctionDef), HELPER_COMMENT
+            )
             result.rewrite(jit.node, lambda node, task=task: cst.FlattenSentinel([node, task]), counts=False)
 
     def _launches(self, file: FileContext, result: RuleResult) -> None:
@@ -102,7 +104,9 @@ def _class_node(file: FileContext, name: str) -> cst.ClassDef:
 def _before(updated: cst.CSTNode, tasks: list[cst.FunctionDef]) -> cst.FlattenSentinel[cst.CSTNode]:
     node = cst.ensure_type(updated, cst.ClassDef)
     spaced = [cst.EmptyLine(indent=False), cst.EmptyLine(indent=False)]
-    return cst.FlattenSentinel([*tasks, node.with_changes(leading_lines=[*spaced, *_no_blank(node.leading_lines)])])
+    return cst.FlattenSentinel(
+        [*tasks, node.with_changes(leading_lines=[*spaced, *_no_blank(node.leading_lines)])]
+    )
 
 
 def _no_blank(lines: object) -> list[cst.EmptyLine]:
@@ -117,7 +121,9 @@ def _wrapper(file: FileContext, site: LaunchSite, planned: list[str]) -> tuple[s
         return "on_cube_cores", []
     if not any(p.cube for p in plans):
         return "on_vector_cores", []
-    vector = [p.key.partition(":")[2] for p in plans if not p.cube and p.key.startswith(f"{file.module.name}:")]
+    vector = [
+        p.key.partition(":")[2] for p in plans if not p.cube and p.key.startswith(f"{file.module.name}:")
+    ]
     return "on_cores", [keyword("vector", f"({', '.join(vector)},)" if vector else "()")]
 
 

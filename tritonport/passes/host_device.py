@@ -20,7 +20,7 @@ DEVICE_CALLS = frozenset({"torch.device", "torch.autocast", "torch.amp.autocast"
 
 
 class HostDevice:
-    """Device strings, torch.cuda, device asserts, torch.compile and dispatch decorators of files with migrated launches."""
+    """Device strings, torch.cuda, device asserts, torch.compile and dispatch decorators near migrated kernels."""
 
     slug = "host-device"
     rule_class: RuleClass = "exact"
@@ -52,7 +52,9 @@ class HostDevice:
             if not dispatchers.leads_to(definition, units):
                 result.not_applicable(nodes[0], "routes calls, but leads to no migrated kernel")
                 continue
-            result.rewrite(nodes[0], lambda node, found=found: _without(node, found), kernel=_kernel(file, definition))
+            result.rewrite(
+                nodes[0], lambda node, found=found: _without(node, found), kernel=_kernel(file, definition)
+            )
             for index in found:
                 name = ast.unparse(definition.node.decorator_list[index]).split("(")[0].split(".")[0]
                 gone[name] = gone.get(name, 0) + 1
@@ -62,7 +64,14 @@ class HostDevice:
 def _kernel(file: FileContext, definition: Definition) -> str | None:
     """The migrated kernel that a function launches itself; None where it only calls functions that do."""
     return next(
-        (k for s in file.sites if s.unit == definition.node.name for k in s.kernels if k in file.programs.plans), None
+        (
+            k
+            for s in file.sites
+            if s.unit == definition.node.name
+            for k in s.kernels
+            if k in file.programs.plans
+        ),
+        None,
     )
 
 
@@ -108,7 +117,9 @@ def _without_imports(updated: cst.CSTNode, unused: frozenset[str]) -> cst.Module
             line = shorter
         if carried:
             old = getattr(line, "leading_lines", ())
-            line = line.with_changes(leading_lines=[*carried, *old[1 if old and old[0].comment is None else 0 :]])
+            line = line.with_changes(
+                leading_lines=[*carried, *old[1 if old and old[0].comment is None else 0 :]]
+            )
             carried = []
         body.append(line)
     return tree.with_changes(body=body)
@@ -122,7 +133,9 @@ def _shorter(line: cst.SimpleStatementLine, unused: frozenset[str]) -> cst.Simpl
         return line
     if not kept:
         return None
-    names = [*kept[:-1], kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if node.lpar is None else kept
+    names = (
+        [*kept[:-1], kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if node.lpar is None else kept
+    )
     return line.with_changes(body=[node.with_changes(names=names)])
 
 
@@ -140,7 +153,9 @@ class _Device(cst.CSTVisitor):
         self.result.rewrite(node, build)
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        targets = [d.decorator.func if isinstance(d.decorator, cst.Call) else d.decorator for d in node.decorators]
+        targets = [
+            d.decorator.func if isinstance(d.decorator, cst.Call) else d.decorator for d in node.decorators
+        ]
         return not any(JIT & set(self.file.externals(t)) for t in targets)
 
     def visit_Decorator(self, node: cst.Decorator) -> None:
@@ -161,7 +176,9 @@ class _Device(cst.CSTVisitor):
             self._replace(
                 node,
                 "is_accelerated",
-                lambda updated: call("is_accelerated", [cst.Arg(cst.ensure_type(updated, cst.Attribute).value)]),
+                lambda updated: call(
+                    "is_accelerated", [cst.Arg(cst.ensure_type(updated, cst.Attribute).value)]
+                ),
             )
         return True
 

@@ -42,7 +42,9 @@ class LaunchOptions:
             node = file.launch_call(site)
             moved = [a for a in node.args if a.keyword is not None and a.keyword.value in OPTIONS - own]
             if moved:
-                result.rewrite(node, lambda updated, own=own: _gathered(updated, OPTIONS - own), kernel=planned[0])
+                result.rewrite(
+                    node, lambda updated, own=own: _gathered(updated, OPTIONS - own), kernel=planned[0]
+                )
 
     def _configs(self, file: FileContext, result: RuleResult) -> None:
         """Configurations of the tuners of this file's kernels, in decorators and in module-level lists."""
@@ -102,7 +104,11 @@ def _gathered(updated: cst.CSTNode, options: frozenset[str] | set[str]) -> cst.C
             args.append(arg)
         elif arg is moved[0]:
             gathered = call(WRAPPER, [_bare(a) for a in moved])
-            args.append(cst.Arg(star="**", value=gathered, comma=arg.comma, whitespace_after_arg=arg.whitespace_after_arg))
+            args.append(
+                cst.Arg(
+                    star="**", value=gathered, comma=arg.comma, whitespace_after_arg=arg.whitespace_after_arg
+                )
+            )
         if arg in moved[1:] and index + 1 == len(node.args):
             args[-1] = args[-1].with_changes(comma=arg.comma, whitespace_after_arg=arg.whitespace_after_arg)
     return node.with_changes(args=_comments_kept(args, moved))
@@ -126,12 +132,20 @@ def _comments_kept(args: Sequence[cst.Arg], moved: Sequence[cst.Arg]) -> list[cs
     kept: list[cst.Arg] = []
     for arg in args:
         comma = arg.comma
-        if arg.star == "**" and isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
-            present = {line.comment.value for line in comma.whitespace_after.empty_lines if line.comment is not None}
+        if (
+            arg.star == "**"
+            and isinstance(comma, cst.Comma)
+            and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace)
+        ):
+            present = {
+                line.comment.value for line in comma.whitespace_after.empty_lines if line.comment is not None
+            }
             if comma.whitespace_after.first_line.comment is not None:
                 present.add(comma.whitespace_after.first_line.comment.value)
             extra = [line for line in lines if line.comment is not None and line.comment.value not in present]
-            space = comma.whitespace_after.with_changes(empty_lines=[*extra, *comma.whitespace_after.empty_lines])
+            space = comma.whitespace_after.with_changes(
+                empty_lines=[*extra, *comma.whitespace_after.empty_lines]
+            )
             arg = arg.with_changes(comma=comma.with_changes(whitespace_after=space))  # noqa: PLW2901
         kept.append(arg)
     return kept

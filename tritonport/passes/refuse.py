@@ -40,7 +40,10 @@ def _refused(file: FileContext, function: cst.FunctionDef) -> Iterator[tuple[cst
             yield node, "fp64 crashes the target's compiler: compute in fp32, or keep this kernel on the host"
         elif isinstance(node, cst.Call) and node not in alone and _is_atomic(file, node):
             name = code_of(node.func)
-            yield node, f"the result of `{name}` is not reliable on the target: count first, then place, in two kernels"
+            yield (
+                node,
+                f"the result of `{name}` is not reliable on the target: count first, then place, in two kernels",
+            )
 
 
 def _is_atomic(file: FileContext, node: cst.Call) -> bool:

@@ -39,7 +39,7 @@ def core_count(kind: str) -> int:
             raise ValueError(f"TRITONPORT_CORES must be a positive integer, not {forced!r}")
         return int(forced)
     if on_npu():
-        return _device_cores(kind, "npu", getattr(torch, "npu").current_device())
+        return _device_cores(kind, "npu", torch.npu.current_device())
     if torch.cuda.is_available():
         return _device_cores(kind, "cuda", torch.cuda.current_device())
     return os.cpu_count() or 1
@@ -134,7 +134,7 @@ def unless_empty(kernel: Any) -> Any:
 
 
 def gpu_only(**options: Any) -> dict[str, Any]:
-    """Launch options that mean nothing on the NPU (num_warps and the like); elsewhere they stay as upstream has them."""
+    """Launch options that mean nothing on the NPU (num_warps and the like); elsewhere they stay as upstream's."""
     return {} if on_npu() else options
 
 
@@ -146,7 +146,7 @@ def device_name(name: str) -> str:
 
 def accelerator() -> Any:
     """`torch.npu` on an NPU, else `torch.cuda`."""
-    return getattr(torch, "npu") if on_npu() else torch.cuda
+    return torch.npu if on_npu() else torch.cuda
 
 
 def is_accelerated(tensor: torch.Tensor) -> bool:
