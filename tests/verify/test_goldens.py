@@ -37,6 +37,15 @@ def goldens(source: SourceTree, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
+def test_a_relative_folder_is_recorded_into(
+    source: SourceTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
+    assert record(source, cases, Path("here"), 1, lambda *_: None) == 1
+    assert (tmp_path / "here" / MANIFEST).is_file()
+
+
 def out_with(folder: Path, fault: Fault) -> Path:
     out = folder / "out"
     (out / "tiny").mkdir(parents=True)

@@ -44,6 +44,7 @@ def record(source: SourceTree, cases: CaseSet, folder: Path, jobs: int, progress
     own = [script.id for script in cases.scripts if script.module is None]
     if own:
         raise UserError(f"a case file outside the sources cannot travel with goldens: {own[0]}")
+    folder = folder.resolve()  # workers run in another folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
