@@ -30,7 +30,7 @@ def reaching(name: str, function: ast.AST, place: ast.AST) -> tuple[Bound, ...]:
         if isinstance(holder, ast.For | ast.While | ast.AsyncFor) and child in (*holder.body, *holder.orelse):
             found += _any_in(holder, name)  # an earlier round of the loop may have bound it
         for block in _blocks(holder):
-            if child in block:
+            if isinstance(child, ast.stmt) and child in block:
                 part = _sequence(block[: block.index(child)], name)
                 found += part.bounds
                 if part.certain:

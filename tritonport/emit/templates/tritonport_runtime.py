@@ -24,8 +24,13 @@ class _NoTasks(Exception):
 @functools.cache
 def on_npu() -> bool:
     """Whether an Ascend NPU is present and usable."""
-    npu = getattr(torch, "npu", None)
+    npu = _npu()
     return npu is not None and bool(npu.is_available())
+
+
+def _npu() -> Any:
+    """torch.npu, which torch_npu puts there, or None."""
+    return getattr(torch, "npu", None)
 
 
 def core_count(kind: str) -> int:
@@ -39,7 +44,7 @@ def core_count(kind: str) -> int:
             raise ValueError(f"TRITONPORT_CORES must be a positive integer, not {forced!r}")
         return int(forced)
     if on_npu():
-        return _device_cores(kind, "npu", torch.npu.current_device())
+        return _device_cores(kind, "npu", _npu().current_device())
     if torch.cuda.is_available():
         return _device_cores(kind, "cuda", torch.cuda.current_device())
     return os.cpu_count() or 1
@@ -53,6 +58,10 @@ def _device_cores(kind: str, device_type: str, index: int) -> int:
 
     active: Any = driver.active
     return int(active.utils.get_device_properties(index)[kind])
+
+
+def _product(sizes: Any) -> int:
+    return math.prod(sizes)
 
 
 class _Launcher:
@@ -78,7 +87,7 @@ class _OnCores(_Launcher):
             sizes = {f"grid_{axis}": size for axis, size in enumerate(grid)}
 
         def programs(meta: Any) -> tuple[int]:
-            tasks = math.prod(grid(meta) if callable(grid) else grid)
+            tasks = _product(grid(meta) if callable(grid) else grid)
             if tasks > MAX_TASKS:
                 raise ValueError(f"a grid of {tasks} programs; migrated kernels take at most {MAX_TASKS}")
             return (min(tasks, core_count(self.kind)),)
@@ -91,11 +100,11 @@ class _UnlessEmpty(_Launcher):
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         if not callable(grid):
-            return self.kernel[grid] if math.prod(grid) else _nothing
+            return self.kernel[grid] if _product(grid) else _nothing
 
         def checked(meta: Any) -> Any:
             sizes = grid(meta)
-            if not math.prod(sizes):
+            if not _product(sizes):
                 raise _NoTasks
             return sizes
 
@@ -146,7 +155,7 @@ def device_name(name: str) -> str:
 
 def accelerator() -> Any:
     """`torch.npu` on an NPU, else `torch.cuda`."""
-    return torch.npu if on_npu() else torch.cuda
+    return _npu() if on_npu() else torch.cuda
 
 
 def is_accelerated(tensor: torch.Tensor) -> bool:
@@ -161,4 +170,8 @@ def processor_count() -> int:
 
 def off_npu(decorator: Any) -> Any:
     """A decorator that is applied everywhere but on the NPU."""
-    return (lambda function: function) if on_npu() else decorator
+    return _as_it_is if on_npu() else decorator
+
+
+def _as_it_is(function: Any) -> Any:
+    return function
