@@ -216,7 +216,7 @@ def _record(
     kernels = tuple(
         _kernel_record(analysis, programs, kernel, counts, classes, unresolved)
         for kernel in analysis.discovery.kernels
-        if kernel.reachable
+        if kernel.reachable or kernel.name in programs.refused
     )
     return RunRecord(
         tool={"version": __version__, "rules_digest": rules_digest()},
@@ -292,7 +292,7 @@ def _kernel_record(
         if plan and launches
         else None,
         tiers=tiers,
-        reachable=kernel.reachable,
+        reachable=True,
         apart=kernel.apart,
         notes=notes,
     )

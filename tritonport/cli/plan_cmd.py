@@ -42,27 +42,11 @@ def plan(
     with progress_bar(quiet=quiet) as show:
         tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
         found = discover(tree)
-        report = (
-            run_npu_compile(
-                source=tree,
-                out=None,
-                cases=None,
-                target=target,
-                jobs=jobs,
-                toolchain=toolchain,
-                progress=show,
-            )
-            if npu_compile
-            else None
-        )
+        report = _compiled(tree, target, jobs, toolchain, show) if npu_compile else None
     for line in tree.notes:
         note(line, quiet=quiet)
     if output_format == "json":
-        npu = (
-            None
-            if report is None
-            else {"status": report.status, "why": report.why, "kernels": report.kernels}
-        )
+        npu = None if report is None else _facts(report)
         stdout().out(plan_json(found, npu), end="", highlight=False)
     else:
         print_plan(found, stdout())

@@ -180,13 +180,12 @@ def _mentions(text: str, name: str) -> bool:
 def _site_extras(
     grid: GridExpr, builder: _Builder, formulas: list[AxisFormula | None], names: tuple[str, ...]
 ) -> list[tuple[str, str]]:
-    """Terms of the formulas, and the axis sizes that the wrapper cannot read off a tuple by itself."""
+    """Terms of the formulas, and the axis sizes where the wrapper cannot read all of them off a tuple by itself."""
+    plain = grid.form == "tuple" and len(grid.axes) == len(names) and not any(formulas)
+    if plain and names == tuple(f"grid_{axis}" for axis in range(len(names))):
+        return []
     extras = list(builder.terms.items())
     for axis, formula in enumerate(formulas):
-        if formula is not None:
-            continue
-        if axis >= len(grid.axes):
-            extras.append((names[axis], "1"))
-        elif grid.form != "tuple" or names[axis] != f"grid_{axis}" or any(f is not None for f in formulas):
-            extras.append((names[axis], ast.unparse(grid.axes[axis])))
+        if formula is None:
+            extras.append((names[axis], ast.unparse(grid.axes[axis]) if axis < len(grid.axes) else "1"))
     return extras

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from tritonport.discover import Analysis
 from tritonport.discover.functions import JitFunction, parameters
 from tritonport.discover.launches import LaunchSite
+from tritonport.discover.model import Kernel
 from tritonport.facts.axes import AxisFormula, Refusal, site_formulas
+from tritonport.facts.escapes import escapes
 from tritonport.facts.ids import IdUse, IdUses
 from tritonport.facts.naming import fresh
 
@@ -93,13 +95,16 @@ def plan_programs(analysis: Analysis) -> Programs:
     """Plan every reachable kernel that counts or stands apart; unreachable ones stay as they are."""
     programs = Programs()
     uses = IdUses(analysis)
-    wanted = [k.name for k in analysis.discovery.kernels if k.reachable]
+    escaped = escapes(analysis)
+    wanted = [
+        k.name for k in analysis.discovery.kernels if k.reachable or _started_unseen(analysis, escaped, k)
+    ]
     for key in wanted:
         sites = tuple(s for s in analysis.sites if key in s.kernels)
-        if all(site.wrapped for site in sites):
+        if sites and all(site.wrapped for site in sites):
             programs.persistent.add(key)
             continue
-        outcome = _plan(analysis, uses, key, sites)
+        outcome = escaped.get(key) or _plan(analysis, uses, key, sites)
         if isinstance(outcome, Refusal):
             programs.refused[key] = outcome
         else:
@@ -110,6 +115,12 @@ def plan_programs(analysis: Analysis) -> Programs:
             if helper not in programs.plans:
                 programs.helpers[helper] = _variant(analysis, helper, uses.of(helper))
     return programs
+
+
+def _started_unseen(analysis: Analysis, escaped: dict[str, Refusal], kernel: Kernel) -> bool:
+    """No launch of it is known, but reachable host code hands it on."""
+    known = any(kernel.name in site.kernels for site in analysis.sites)
+    return not known and kernel.name in escaped and kernel.name in analysis.reachable
 
 
 def _drop_shared_refusals(analysis: Analysis, programs: Programs) -> None:

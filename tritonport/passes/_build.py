@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Sequence
 
 import libcst as cst
@@ -9,6 +10,7 @@ import libcst.matchers as m
 
 from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import RuleResult
+from tritonport.facts.naming import fresh
 
 LINE = 100
 """Column at which emitted argument lists wrap."""
@@ -53,9 +55,31 @@ def keyword(name: str, value: str) -> cst.Arg:
     )
 
 
+def runtime_name(file: FileContext, name: str) -> str:
+    """The name under which a file uses a run-time helper: its own, unless the file has something else of that name."""
+    return fresh(name, _own_names(file))
+
+
+def _own_names(file: FileContext) -> set[str]:
+    """Names that a file binds anywhere, but for what it imports from the run-time module."""
+    found: set[str] = set()
+    for node in ast.walk(file.module.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Import) or (
+            isinstance(node, ast.ImportFrom) and node.module != file.settings.runtime_module
+        ):
+            found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+    return found
+
+
 def import_from_runtime(file: FileContext, result: RuleResult, names: Iterable[str]) -> None:
     """Import run-time helpers: extends the import an earlier rule added, else adds one after the last import."""
-    wanted = set(names)
+    wanted = {name: runtime_name(file, name) for name in names}
     if not wanted:
         return
     module = file.settings.runtime_module
@@ -64,13 +88,16 @@ def import_from_runtime(file: FileContext, result: RuleResult, names: Iterable[s
     )
 
 
-def _with_import(tree: cst.Module, module: str, names: set[str]) -> cst.Module:
+def _with_import(tree: cst.Module, module: str, names: dict[str, str]) -> cst.Module:
     body = list(tree.body)
     for index, statement in enumerate(body):
         found = _runtime_import(statement, module)
         if found is not None:
             assert not isinstance(found.names, cst.ImportStar)
-            names = names | {alias.evaluated_name for alias in found.names}
+            names = {
+                **names,
+                **{a.evaluated_name: a.evaluated_alias or a.evaluated_name for a in found.names},
+            }
             body[index] = _import_line(module, names).with_changes(
                 leading_lines=cst.ensure_type(statement, cst.SimpleStatementLine).leading_lines
             )
@@ -87,11 +114,24 @@ def _runtime_import(statement: cst.CSTNode, module: str) -> cst.ImportFrom | Non
     return None
 
 
-def _import_line(module: str, names: set[str]) -> cst.SimpleStatementLine:
-    text = f"from {module} import {', '.join(sorted(names, key=str.lower))}"
+def _import_line(module: str, names: dict[str, str]) -> cst.SimpleStatementLine:
+    items = [
+        name if local == name else f"{name} as {local}"
+        for name, local in sorted(names.items(), key=lambda item: item[0].lower())
+    ]
+    text = f"from {module} import {', '.join(items)}"
     if len(text) > LINE:
-        text = f"from {module} import (\n{wrapped_list(sorted(names, key=str.lower), '    ')})"
+        text = f"from {module} import (\n{wrapped_list(items, '    ')})"
     return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
+
+
+def block_of(suite: cst.BaseSuite) -> cst.IndentedBlock:
+    """A body as an indented block, also where it stands on the line of its head."""
+    if isinstance(suite, cst.IndentedBlock):
+        return suite
+    simple = cst.ensure_type(suite, cst.SimpleStatementSuite)
+    line = cst.SimpleStatementLine(body=simple.body, trailing_whitespace=simple.trailing_whitespace)
+    return cst.IndentedBlock(body=[line])
 
 
 def _after_imports(body: Sequence[cst.CSTNode]) -> int:

@@ -11,7 +11,7 @@ from tritonport.discover.functions import JIT
 from tritonport.engine.context import FileContext, JitNode, code_of
 from tritonport.facts.naming import fresh
 from tritonport.facts.programs import ProgramPlan, TaskVariant
-from tritonport.passes._build import argument_list, call, keyword, quote
+from tritonport.passes._build import argument_list, block_of, call, keyword, quote
 
 TASK_COMMENT = "# One task of the kernel above: upstream's body, with its program ids as parameters."
 HELPER_COMMENT = "# The helper above for task loops: the program id is handed in."
@@ -27,7 +27,7 @@ def persistent_kernel(file: FileContext, plan: ProgramPlan, updated: cst.Functio
     loop = cst.ensure_type(
         cst.ensure_type(cst.parse_statement(text), cst.FunctionDef).body, cst.IndentedBlock
     )
-    block = cst.ensure_type(updated.body, cst.IndentedBlock)
+    block = block_of(updated.body)
     doc = [block.body[0]] if _is_docstring(block.body[0]) else []
     return updated.with_changes(
         params=_with_extra(updated.params, plan.extra),
@@ -46,7 +46,7 @@ def task_function(
     params = [_plain(p) for p in parameters(updated)]
     head = argument_list(f"def {variant.name}", [*variant.leading, *params], "").rstrip("\n")
     text = f"@{_jit_text(file, jit.node)}\n{head}: pass\n"
-    block = cst.ensure_type(updated.body, cst.IndentedBlock)
+    block = block_of(updated.body)
     body = list(block.body[1:] if _is_docstring(block.body[0]) else block.body)
     lines = [
         cst.EmptyLine(indent=False),

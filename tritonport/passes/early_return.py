@@ -10,6 +10,7 @@ from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import Edit, RuleResult
 from tritonport.facts.naming import fresh
 from tritonport.facts.walk import children, find, walk
+from tritonport.passes._build import block_of
 from tritonport.record import RuleClass
 
 Statements = list[cst.BaseStatement]
@@ -35,14 +36,14 @@ class EarlyReturn:
             returns = _returns(jit.node.body)
             if not returns:
                 continue
-            body = cst.ensure_type(jit.node.body, cst.IndentedBlock)
+            body = block_of(jit.node.body)
             try:
                 guarded = _Guard(jit.node).block(list(body.body))
             except _CannotGuard as error:
                 result.unresolved(error.node, error.why, kernel=plan.key)
                 continue
             new = body.with_changes(body=guarded)
-            result.rewrite(body, lambda _, new=new: new, kernel=plan.key)
+            result.rewrite(jit.node.body, lambda _, new=new: new, kernel=plan.key)
         return result
 
 
@@ -289,7 +290,7 @@ def _variables(node: cst.CSTNode) -> list[cst.Name]:
 
 
 def _renamed(statements: Statements, names: dict[str, str]) -> Statements:
-    block = cst.Module(body=statements)
+    block = cst.Module(body=[]).with_changes(body=statements)
     edits = [
         Edit(node, lambda _, new=names[node.value]: cst.Name(new))
         for statement in statements

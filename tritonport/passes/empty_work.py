@@ -6,7 +6,7 @@ import libcst as cst
 
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.passes._build import call, import_from_runtime
+from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.record import RuleClass
 
 WRAPPER = "unless_empty"
@@ -26,16 +26,17 @@ class EmptyWork:
             if not planned or site.wrapped:
                 continue
             target = cst.ensure_type(file.launch_call(site).func, cst.Subscript).value
-            result.rewrite(target, _wrap, kernel=planned[0])
+            name = runtime_name(file, WRAPPER)
+            result.rewrite(target, lambda node, name=name: _wrap(node, name), kernel=planned[0])
             wrapped = True
         if wrapped:
             import_from_runtime(file, result, [WRAPPER])
         return result
 
 
-def _wrap(updated: cst.CSTNode) -> cst.Call:
+def _wrap(updated: cst.CSTNode, name: str) -> cst.Call:
     assert isinstance(updated, cst.BaseExpression)
-    return call(WRAPPER, [cst.Arg(updated)])
+    return call(name, [cst.Arg(updated)])
 
 
 RULE = EmptyWork()

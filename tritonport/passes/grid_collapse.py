@@ -14,7 +14,7 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.ids import axis_of
 from tritonport.facts.programs import TaskVariant
 from tritonport.facts.walk import find
-from tritonport.passes._build import call, import_from_runtime, keyword
+from tritonport.passes._build import call, import_from_runtime, keyword, runtime_name
 from tritonport.passes._helper_calls import import_variants, redirect, variant_of_call
 from tritonport.passes._persistent import HELPER_COMMENT, TASK_COMMENT, persistent_kernel, task_function
 from tritonport.record import RuleClass
@@ -86,7 +86,9 @@ class GridCollapse:
             args = [*chosen, *extra]
             result.rewrite(
                 target,
-                lambda updated, name=name, args=args: call(name, [cst.Arg(_expression(updated)), *args]),
+                lambda updated, name=name, args=args: call(
+                    runtime_name(file, name), [cst.Arg(_expression(updated)), *args]
+                ),
                 kernel=planned[0],
             )
         import_from_runtime(file, result, wrappers)

@@ -10,9 +10,9 @@ import libcst.matchers as m
 from tritonport.discover.functions import JIT
 from tritonport.discover.index import Definition
 from tritonport.engine.context import FileContext
-from tritonport.engine.rule import RuleResult
+from tritonport.engine.rule import Build, RuleResult
 from tritonport.facts.dispatch import Dispatchers
-from tritonport.passes._build import call, import_from_runtime
+from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.record import RuleClass
 
 DEVICE_KEYWORDS = frozenset({"device", "device_type"})
@@ -147,8 +147,10 @@ class _Device(cst.CSTVisitor):
         self.file, self.result = file, result
         self.helpers: set[str] = set()
 
-    def _replace(self, node: cst.CSTNode, helper: str, build: object) -> None:
-        assert callable(build)
+    def _name(self, helper: str) -> str:
+        return runtime_name(self.file, helper)
+
+    def _replace(self, node: cst.CSTNode, helper: str, build: Build) -> None:
         self.helpers.add(helper)
         self.result.rewrite(node, build)
 
@@ -162,15 +164,17 @@ class _Device(cst.CSTVisitor):
         target = node.decorator.func if isinstance(node.decorator, cst.Call) else node.decorator
         if "torch.compile" in self.file.externals(target):
             self._replace(
-                node.decorator, "off_npu", lambda updated: call("off_npu", [cst.Arg(_expression(updated))])
+                node.decorator,
+                "off_npu",
+                lambda updated: call(self._name("off_npu"), [cst.Arg(_expression(updated))]),
             )
 
     def visit_Attribute(self, node: cst.Attribute) -> bool:
         if node.attr.value == "multi_processor_count":
-            self._replace(node, "processor_count", lambda _: cst.parse_expression("processor_count()"))
+            self._replace(node, "processor_count", lambda _: call(self._name("processor_count"), []))
             return False
         if "torch.cuda" in self.file.externals(node):
-            self._replace(node, "accelerator", lambda _: cst.parse_expression("accelerator()"))
+            self._replace(node, "accelerator", lambda _: call(self._name("accelerator"), []))
             return False
         if node.attr.value == "is_cuda":
             self._replace(
@@ -201,7 +205,9 @@ class _Device(cst.CSTVisitor):
         def build(updated: cst.CSTNode) -> cst.Call:
             old = cst.ensure_type(updated, cst.Call)
             func = cst.ensure_type(old.func, cst.Attribute).with_changes(attr=cst.Name("to"))
-            return old.with_changes(func=func, args=[cst.Arg(cst.parse_expression('device_name("cuda")'))])
+            return old.with_changes(
+                func=func, args=[cst.Arg(cst.parse_expression(f'{self._name("device_name")}("cuda")'))]
+            )
 
         self._replace(node, "device_name", build)
 
@@ -214,7 +220,9 @@ class _Device(cst.CSTVisitor):
     def _string(self, node: cst.BaseExpression) -> None:
         if isinstance(node, cst.SimpleString) and str(node.evaluated_value).partition(":")[0] == "cuda":
             self._replace(
-                node, "device_name", lambda updated: call("device_name", [cst.Arg(_expression(updated))])
+                node,
+                "device_name",
+                lambda updated: call(self._name("device_name"), [cst.Arg(_expression(updated))]),
             )
 
 

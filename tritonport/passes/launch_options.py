@@ -10,7 +10,7 @@ from tritonport.discover.functions import parameters
 from tritonport.engine.context import FileContext, JitNode
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.walk import find
-from tritonport.passes._build import call, import_from_runtime
+from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.record import RuleClass
 
 OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
@@ -43,11 +43,14 @@ class LaunchOptions:
             moved = [a for a in node.args if a.keyword is not None and a.keyword.value in OPTIONS - own]
             if moved:
                 result.rewrite(
-                    node, lambda updated, own=own: _gathered(updated, OPTIONS - own), kernel=planned[0]
+                    node,
+                    lambda updated, own=own: _gathered(updated, runtime_name(file, WRAPPER), OPTIONS - own),
+                    kernel=planned[0],
                 )
 
     def _configs(self, file: FileContext, result: RuleResult) -> None:
         """Configurations of the tuners of this file's kernels, in decorators and in module-level lists."""
+        name = runtime_name(file, WRAPPER)
         inside = {id(c): plan.key for plan, jit in file.planned() for c in _configs_in(file, jit)}
         if not file.sites and not inside:
             return
@@ -57,7 +60,9 @@ class LaunchOptions:
                 continue
             if any(a.star for a in config.args[:1]) or not _has_options(config):
                 continue
-            result.rewrite(config, _config, kernel=inside.get(id(config), first))
+            result.rewrite(
+                config, lambda node, name=name: _config(node, name), kernel=inside.get(id(config), first)
+            )
 
 
 def _parameters(file: FileContext, key: str) -> tuple[str, ...]:
@@ -89,12 +94,12 @@ def _has_options(config: cst.Call) -> bool:
     return any(arg.keyword is not None and arg.keyword.value in OPTIONS for arg in _named(config))
 
 
-def _config(updated: cst.CSTNode) -> cst.Call:
+def _config(updated: cst.CSTNode, name: str) -> cst.Call:
     config = cst.ensure_type(updated, cst.Call)
-    return _gathered(config.with_changes(args=_named(config)), OPTIONS)
+    return _gathered(config.with_changes(args=_named(config)), name, OPTIONS)
 
 
-def _gathered(updated: cst.CSTNode, options: frozenset[str] | set[str]) -> cst.Call:
+def _gathered(updated: cst.CSTNode, name: str, options: frozenset[str] | set[str]) -> cst.Call:
     """The call with these keywords gathered, in place of the first of them, in one `**gpu_only(...)`."""
     node = cst.ensure_type(updated, cst.Call)
     moved = [a for a in node.args if a.keyword is not None and a.keyword.value in options]
@@ -103,7 +108,7 @@ def _gathered(updated: cst.CSTNode, options: frozenset[str] | set[str]) -> cst.C
         if arg not in moved:
             args.append(arg)
         elif arg is moved[0]:
-            gathered = call(WRAPPER, [_bare(a) for a in moved])
+            gathered = call(name, [_bare(a) for a in moved])
             args.append(
                 cst.Arg(
                     star="**", value=gathered, comma=arg.comma, whitespace_after_arg=arg.whitespace_after_arg

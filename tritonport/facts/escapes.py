@@ -1,0 +1,66 @@
+"""Uses of a kernel in host code that are no launch: handed over, bound with its grid, run by a loop.
+
+Such a use starts the kernel without the sizes that its persistent form needs, so the kernel keeps its own form.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonport.discover import Analysis
+from tritonport.discover.functions import jit_meanings
+from tritonport.facts.axes import Refusal
+
+_ALIASING = (ast.IfExp, ast.Dict, ast.Tuple, ast.List)
+
+
+def escapes(analysis: Analysis) -> dict[str, Refusal]:
+    """Per kernel, the first place where it is used otherwise than by a launch that is followed."""
+    kernels = {k.name for k in analysis.discovery.kernels}
+    jit_nodes = {id(f.definition.node) for f in analysis.functions.values()}
+    launched = {id(node) for site in analysis.sites for node in ast.walk(site.subscript.value)}
+    found: dict[str, Refusal] = {}
+    for module in analysis.index.modules.values():
+        for node, parents in _uses(module.tree, (), jit_nodes):
+            if id(node) in launched or _aliased(node, parents):
+                continue
+            for key in jit_meanings(analysis.index, analysis.functions, module.name, node):
+                if key in kernels:
+                    used = ast.unparse(parents[-1])[:60]
+                    why = f"it is used here otherwise than by a launch that is followed: `{used}`"
+                    found.setdefault(key, Refusal(str(module.file), node.lineno, why))
+    return found
+
+
+def _uses(
+    node: ast.AST, parents: tuple[ast.AST, ...], jit_nodes: set[int]
+) -> Iterator[tuple[ast.Name | ast.Attribute, tuple[ast.AST, ...]]]:
+    """Names and dotted names that host code reads, with the nodes around them, outermost first."""
+    if id(node) in jit_nodes:
+        return
+    if isinstance(node, ast.Name | ast.Attribute):
+        if isinstance(node.ctx, ast.Load):
+            yield node, parents
+        if isinstance(node, ast.Name) or _dotted(node):
+            return
+    for child in ast.iter_child_nodes(node):
+        yield from _uses(child, (*parents, node), jit_nodes)
+
+
+def _dotted(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _dotted(node.value))
+
+
+def _aliased(node: ast.AST, parents: tuple[ast.AST, ...]) -> bool:
+    """`f = kernel`, `f = a if c else b`, `TABLE = {"x": kernel}`: names whose launches are followed."""
+    child = node
+    for parent in reversed(parents):
+        if isinstance(parent, ast.Assign):
+            return parent.value is child and all(isinstance(t, ast.Name) for t in parent.targets)
+        if isinstance(parent, ast.AnnAssign):
+            return parent.value is child and isinstance(parent.target, ast.Name)
+        if not isinstance(parent, _ALIASING) or (isinstance(parent, ast.IfExp) and parent.test is child):
+            return False
+        child = parent
+    return False
