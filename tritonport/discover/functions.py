@@ -28,6 +28,11 @@ class JitFunction:
     def key(self) -> str:
         return self.definition.key
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        node = self.definition.node
+        return () if isinstance(node, ast.ClassDef) else parameters(node)
+
 
 def is_jit_decorator(index: Index, module: str, decorator: ast.expr) -> bool:
     """`@triton.jit` and `@triton.jit(...)`, under whatever name it was imported."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonport.discover.index import Definition, Index, Meaning, ModuleRef, Value
+from tritonport.discover.index import Definition, Index, Meaning, Value
 
 MODULE = "<module>"
 
@@ -42,8 +42,6 @@ class Walk:
             if isinstance(meaning, Value) and depth < 8:
                 for mention in _mentions(meaning.expr):
                     yield from self._targets(meaning.module, mention, None, depth + 1)
-            elif isinstance(meaning, ModuleRef):
-                continue
 
 
 def reachable_units(index: Index, entry_modules: tuple[str, ...]) -> frozenset[str]:

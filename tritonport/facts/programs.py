@@ -11,7 +11,6 @@ import ast
 from dataclasses import dataclass, field
 
 from tritonport.discover import Analysis
-from tritonport.discover.functions import JitFunction, parameters
 from tritonport.discover.launches import LaunchSite
 from tritonport.discover.model import Kernel
 from tritonport.facts.axes import AxisFormula, Refusal, site_formulas
@@ -145,7 +144,7 @@ def _drop_shared_refusals(analysis: Analysis, programs: Programs) -> None:
 def _variant(analysis: Analysis, key: str, use: IdUse) -> TaskVariant:
     function = analysis.functions[key]
     node = function.definition.node
-    taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | set(getattr_parameters(function))
+    taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | set(function.parameters)
     prefix = f"_{function.definition.owner}_" if function.definition.owner else ""
     module_names = {
         n.name
@@ -160,11 +159,6 @@ def _variant(analysis: Analysis, key: str, use: IdUse) -> TaskVariant:
     )
 
 
-def getattr_parameters(function: JitFunction) -> tuple[str, ...]:
-    node = function.definition.node
-    return () if isinstance(node, ast.ClassDef) else parameters(node)
-
-
 def _plan(analysis: Analysis, uses: IdUses, key: str, sites: tuple[LaunchSite, ...]) -> ProgramPlan | Refusal:
     refusal = uses.refusal(key) or _refuse_sites(analysis, key, sites)
     if refusal is not None:
@@ -172,7 +166,7 @@ def _plan(analysis: Analysis, uses: IdUses, key: str, sites: tuple[LaunchSite, .
     use = uses.of(key)
     rank = max([*(len(g.axes) for s in sites for g in s.grids), *(axis + 1 for axis in use.pids | use.sizes)])
     function = analysis.functions[key]
-    taken = set(getattr_parameters(function))
+    taken = set(function.parameters)
     names = tuple(fresh(f"grid_{axis}", taken) for axis in range(rank))
     found = site_formulas(analysis, function, sites, rank, names)
     if isinstance(found, Refusal):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from tritonport.discover.functions import parameters
 from tritonport.engine.context import FileContext, JitNode
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.walk import find
@@ -38,7 +37,7 @@ class LaunchOptions:
             planned = [k for k in site.kernels if k in file.programs.plans]
             if not planned:
                 continue
-            own = {name for key in planned for name in _parameters(file, key)}
+            own = {name for key in planned for name in file.analysis.functions[key].parameters}
             node = file.launch_call(site)
             moved = [a for a in node.args if a.keyword is not None and a.keyword.value in OPTIONS - own]
             if moved:
@@ -63,11 +62,6 @@ class LaunchOptions:
             result.rewrite(
                 config, lambda node, name=name: _config(node, name), kernel=inside.get(id(config), first)
             )
-
-
-def _parameters(file: FileContext, key: str) -> tuple[str, ...]:
-    node = file.analysis.functions[key].definition.node
-    return () if isinstance(node, type(None)) or not hasattr(node, "args") else parameters(node)  # type: ignore[arg-type]
 
 
 def _configs_in(file: FileContext, jit: JitNode) -> list[cst.CSTNode]:
