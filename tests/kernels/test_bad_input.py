@@ -76,3 +76,62 @@ def test_output_with_a_kernel_that_was_left_alone_still_runs(tmp_path: Path) -> 
     assert ran["error"] is None
     assert ran["right"]
     assert ran["launches"] == [["double", [2, 1, 1]], ["halve", [4, 1, 1]]]
+
+
+MADE_AT_RUN_TIME = '''
+import functools
+
+import torch
+import triton
+import triton.language as tl
+
+
+@functools.cache
+def maker(scale):
+    @triton.jit
+    def tile_sum(x):
+        return tl.sum(x, 0)
+
+    @triton.jit
+    def grow(src, dst, SPAN: tl.constexpr):
+        lanes = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
+        tl.store(dst + lanes, tl.load(src + lanes) * scale + tile_sum(tl.load(src + lanes)))
+
+    return grow
+
+
+def plain(src, dst, SPAN: tl.constexpr):
+    lanes = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
+    tl.store(dst + lanes, tl.load(src + lanes))
+
+
+copied = triton.jit(plain)
+
+
+@triton.jit(do_not_specialize=["n"])
+def ordinary(src, dst, n, SPAN: tl.constexpr):
+    lanes = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
+    tl.store(dst + lanes, tl.load(src + lanes, mask=lanes < n), mask=lanes < n)
+
+
+def run(src, dst):
+    maker(2.0)[(4,)](src, dst, SPAN=8)
+    copied[(4,)](src, dst, SPAN=8)
+    ordinary[(4,)](src, dst, 32, SPAN=8)
+'''
+
+
+def test_kernels_made_at_run_time_are_listed_and_end_not_converted(tmp_path: Path) -> None:
+    source = tmp_path / "src" / "made.py"
+    source.parent.mkdir()
+    source.write_text(MADE_AT_RUN_TIME)
+    result = migrate(source, tmp_path / "out")
+    assert result.exit_code == 1
+    records = by_name(result)
+    assert {name: r.outcome for name, r in records.items()} == {
+        "made:maker.grow": "not-converted",
+        "made:plain": "not-converted",
+        "made:ordinary": "converted",
+    }
+    assert "move it to the top level" in records["made:maker.grow"].unresolved[0].why
+    assert "decorate the function with @triton.jit" in records["made:plain"].unresolved[0].why

@@ -15,6 +15,7 @@ from tritonport.discover.functions import JitFunction, called_by_jit, jit_functi
 from tritonport.discover.index import Index
 from tritonport.discover.launches import LaunchSite, launch_sites
 from tritonport.discover.model import Discovery, Kernel, Launch
+from tritonport.discover.opaque import OpaqueKernel, opaque_kernels
 from tritonport.discover.reach import MODULE, reachable_units
 from tritonport.sources.tree import SourceTree
 
@@ -43,10 +44,15 @@ def analyse(tree: SourceTree, overlay: Mapping[str, str] | None = None) -> Analy
     reachable = frozenset(
         kernel for site in sites if _site_reachable(site, units, entry) for kernel in site.kernels
     )
+    opaque = [
+        _opaque(index, kernel, kernel.unit in units if kernel.unit else kernel.module in entry)
+        for kernel in opaque_kernels(index, functions)
+    ]
+    kernels = [*_kernels(index, functions, sites, reachable), *opaque]
     discovery = Discovery(
         tree=tree,
         files=tuple(sorted(m.file for m in index.modules.values())),
-        kernels=_kernels(index, functions, sites, reachable),
+        kernels=tuple(sorted(kernels, key=lambda k: (str(k.file), k.line))),
         launches=tuple(_launch(index, site, _site_reachable(site, units, entry)) for site in sites),
         problems=tuple(closure.problems),
     )
@@ -64,6 +70,20 @@ def _site_reachable(site: LaunchSite, units: frozenset[str], entry: tuple[str, .
     return f"{site.module}:{site.unit}" in units
 
 
+def _opaque(index: Index, kernel: OpaqueKernel, reachable: bool) -> Kernel:
+    file = index.modules[kernel.module].file
+    return Kernel(
+        name=kernel.key,
+        file=file,
+        line=kernel.node.lineno,
+        decorators=(),
+        cube=False,
+        reachable=reachable,
+        apart=apart_reason(file),
+        opaque=kernel.why,
+    )
+
+
 def _launch(index: Index, site: LaunchSite, reachable: bool) -> Launch:
     known = [g for g in site.grids if g.form != "unknown"]
     grid = site.grid if len(known) == len(site.grids) else next(g for g in site.grids if g.form == "unknown")
@@ -77,9 +97,7 @@ def _kernels(
     launched = {kernel for site in sites for kernel in site.kernels}
     helpers = called_by_jit(functions)
     found = [f for f in functions.values() if f.key in launched or (f.uses_program and f.key not in helpers)]
-    return tuple(
-        sorted((_kernel(index, functions, f, reachable) for f in found), key=lambda k: (str(k.file), k.line))
-    )
+    return tuple(_kernel(index, functions, f, reachable) for f in found)
 
 
 def _kernel(

@@ -48,6 +48,7 @@ class Kernel:
     decorators: source text of each decorator, outermost first.
     cube: whether it uses `tl.dot`, directly or through helpers.
     apart: why it does not count for the exit status, or None.
+    opaque: why no rule can take it (made inside a function, say), or None.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Kernel:
     cube: bool
     reachable: bool
     apart: str | None = None
+    opaque: str | None = None
 
     @property
     def function(self) -> str:
@@ -104,6 +106,7 @@ class Discovery:
                     "cores": "cube" if k.cube else "vector",
                     "reachable": k.reachable,
                     "apart": k.apart,
+                    "opaque": k.opaque,
                     "launches": [
                         {
                             "file": str(x.file),

@@ -95,9 +95,12 @@ def plan_programs(analysis: Analysis) -> Programs:
     programs = Programs()
     uses = IdUses(analysis)
     escaped = escapes(analysis)
-    wanted = [
-        k.name for k in analysis.discovery.kernels if k.reachable or _started_unseen(analysis, escaped, k)
-    ]
+    wanted: list[str] = []
+    for kernel in analysis.discovery.kernels:
+        if kernel.opaque is not None and kernel.reachable:
+            programs.refused[kernel.name] = Refusal(str(kernel.file), kernel.line, kernel.opaque)
+        elif kernel.opaque is None and (kernel.reachable or _started_unseen(analysis, escaped, kernel)):
+            wanted.append(kernel.name)
     for key in wanted:
         sites = tuple(s for s in analysis.sites if key in s.kernels)
         if sites and all(site.wrapped for site in sites):
