@@ -19,6 +19,7 @@ LAYERS = (
     ("catalog", "header", "profiles", "targets"),
     ("config", "emit", "report"),
     ("migrate", "npu", "verify"),
+    ("check",),
     ("cli",),
     ("__main__",),
 )

@@ -29,7 +29,10 @@ RUNNABLE_TIERS = ("interpret", "hazard", "npu-compile")
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Defaults of the command line's options. file: where they were read, None without a configuration."""
+    """Defaults of the command line's options. file: where they were read, None without a configuration.
+
+    given: the options that the file names; the others have the tool's own default.
+    """
 
     target: str = "a2"
     profile: str = "baseline"
@@ -38,6 +41,7 @@ class Config:
     jobs: int = 1
     ignore: tuple[str, ...] = ()
     file: Path | None = None
+    given: frozenset[str] = frozenset()
 
 
 def load(start: Path) -> Config:
@@ -67,7 +71,7 @@ def _checked(file: Path, table: Mapping[str, Any]) -> Config:
             values[key] = check(value)
         except ValueError as error:
             raise _error(file, key, f"{key}: {error}") from error
-    return Config(**values, file=file)
+    return Config(**values, file=file, given=frozenset(values))
 
 
 def _error(file: Path, key: str, message: str, hint: str = "") -> UserError:

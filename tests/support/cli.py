@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from unittest import mock
+
+from tritonport.cli import app
 
 SCRIPT = Path(sys.executable).with_name("tritonport")
 
@@ -39,6 +45,30 @@ def tritonport(
     return subprocess.run(
         command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False, preexec_fn=before
     )
+
+
+@contextlib.contextmanager
+def _inside(folder: Path) -> Generator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def in_process(*args: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The same without a process of its own: no import of everything again, for tests with many calls."""
+    out, err = io.StringIO(), io.StringIO()
+    command = ["tritonport", *map(str, args)]
+    with (
+        mock.patch.object(sys, "argv", command),
+        _inside(cwd),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = app._run()
+    return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
 
 def package(folder: Path, **modules: str) -> Path:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tritonport import __version__
+from tritonport.cli.check_cmd import check
 from tritonport.cli.doctor_cmd import doctor
 from tritonport.cli.migrate_cmd import migrate
 from tritonport.cli.plan_cmd import plan
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command()(migrate)
 app.command()(plan)
 app.command()(verify)
+app.command()(check)
 app.command()(doctor)
 app.add_typer(rules_app, name="rules")
 app.add_typer(toolchain_app, name="toolchain")
