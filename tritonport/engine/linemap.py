@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -16,6 +17,18 @@ class Origin:
 
 def identity(text: str) -> tuple[Origin, ...]:
     return tuple(Origin(number) for number, _ in enumerate(text.splitlines(), 1))
+
+
+def dropped(before: Iterable[Origin], after: Iterable[Origin], slug: str) -> dict[int, str]:
+    """Upstream lines that had a place before this rule and have none after it: the rule took them away."""
+    left = {origin.line for origin in after}
+    return {o.line: slug for o in before if o.line is not None and o.line not in left}
+
+
+def still_dropped(lines: Mapping[int, str], origins: Iterable[Origin]) -> dict[int, str]:
+    """Without those that a later rule pointed at again."""
+    present = {origin.line for origin in origins}
+    return {line: slug for line, slug in sorted(lines.items()) if line not in present}
 
 
 def advance(origins: tuple[Origin, ...], before: str, after: str, slug: str) -> tuple[Origin, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -13,7 +13,7 @@ from tritonport.discover.parse import ParsedModule
 from tritonport.engine.apply import apply_edits
 from tritonport.engine.context import FileContext, Settings
 from tritonport.engine.gates import check_output
-from tritonport.engine.linemap import Origin, advance, identity
+from tritonport.engine.linemap import Origin, advance, dropped, identity, still_dropped
 from tritonport.engine.rule import Rule, RuleResult
 from tritonport.facts.programs import Programs
 from tritonport.record import Unresolved
@@ -24,7 +24,8 @@ class FileResult:
     """What became of one file.
 
     text: the output, equal to upstream's where no rule fired. origins: one per output line.
-    counts: (kernel or None, slug) -> rewrites. unresolved: (kernel or None, item). tree: the re-parsed output.
+    counts: (kernel or None, slug) -> rewrites. unresolved: (kernel or None, item).
+    dropped: upstream lines without a line in the output, and the rule that took each away.
     """
 
     module: str
@@ -33,6 +34,7 @@ class FileResult:
     counts: dict[tuple[str | None, str], int]
     unresolved: tuple[tuple[str | None, Unresolved], ...]
     changed: bool
+    dropped: dict[int, str] = field(default_factory=dict[int, str])
 
 
 def run_file(
@@ -43,6 +45,7 @@ def run_file(
     text, origins = module.text, identity(module.text)
     counts: Counter[tuple[str | None, str]] = Counter()
     unresolved: list[tuple[str | None, Unresolved]] = []
+    gone: dict[int, str] = {}
     for rule in rules:
         file = FileContext(module, tree, analysis, programs, settings, origins)
         result = rule.run(file)
@@ -54,12 +57,14 @@ def run_file(
         counts.update(_counted(rule, result))
         tree = apply_edits(tree, result.edits)
         after = tree.code
-        origins = advance(origins, text, after, rule.slug)
-        text = after
+        moved = advance(origins, text, after, rule.slug)
+        gone |= dropped(origins, moved, rule.slug)
+        text, origins = after, moved
     changed = text != module.text
     if changed:
         check_output(str(module.file), module.text, tree)
-    return FileResult(module.name, text, origins, dict(counts), tuple(unresolved), changed)
+    gone = still_dropped(gone, origins)
+    return FileResult(module.name, text, origins, dict(counts), tuple(unresolved), changed, gone)
 
 
 def _counted(rule: Rule, result: RuleResult) -> Counter[tuple[str | None, str]]:
