@@ -12,7 +12,7 @@ ignore = ["launch-options"]  # rules not to run
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ class Config:
     jobs: int = 1
     ignore: tuple[str, ...] = ()
     file: Path | None = None
-    given: frozenset[str] = frozenset()
+    given: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def load(start: Path) -> Config:
