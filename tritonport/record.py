@@ -9,6 +9,15 @@ Outcome = Literal["converted", "needs-review", "not-converted"]
 TierResult = Literal["pass", "fail", "not-run"]
 RuleClass = Literal["exact", "reordered", "assumed", "manual"]
 
+CLASSES: tuple[RuleClass, ...] = ("exact", "reordered", "assumed", "manual")
+"""From the strongest promise to none."""
+
+
+def weakest(*classes: RuleClass) -> RuleClass:
+    """The class of a whole whose parts have these classes."""
+    return max(classes, key=CLASSES.index)
+
+
 TIERS: tuple[str, ...] = ("parse", "interpret", "hazard", "gpu", "npu-compile", "npu-run")
 SCHEMA = "tritonport.run/1"
 

@@ -14,6 +14,7 @@ from tritonport.discover import Analysis
 from tritonport.discover.functions import JitFunction
 from tritonport.discover.launches import LaunchSite
 from tritonport.discover.parse import ParsedModule
+from tritonport.engine.choices import Choices, KernelChoice
 from tritonport.engine.linemap import Origin
 from tritonport.facts.programs import ProgramPlan, Programs
 from tritonport.facts.walk import find
@@ -21,12 +22,16 @@ from tritonport.facts.walk import find
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user chose. runtime_module: import name of the emitted run-time helpers."""
+    """What the user chose. runtime_module: import name of the emitted run-time helpers.
+
+    choices: tile sizes and left-out rules of single kernels, by `module:function`.
+    """
 
     target: str = "a2"
     profile: str = "baseline"
     schedule: str = "contiguous"
     runtime_module: str = "tritonport_runtime"
+    choices: Choices = field(default_factory=dict[str, KernelChoice])
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class FileContext:
     programs: Programs
     settings: Settings
     origins: tuple[Origin, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    """Kernels that the rule at work passes over; it does not see their definitions."""
     _dotted: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     @property
@@ -71,7 +78,8 @@ class FileContext:
         """Functions outside other functions by qualified name (`name`, `Class.name`)."""
         found: dict[str, list[cst.FunctionDef]] = {}
         for name, node in _definitions(self.tree.body, ""):
-            found.setdefault(name, []).append(node)
+            if f"{self.module.name}:{name}" not in self.hidden:
+                found.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
 
     def jit(self, key: str) -> JitNode | None:

@@ -11,12 +11,13 @@ import libcst as cst
 from tritonport.discover import Analysis
 from tritonport.discover.parse import ParsedModule
 from tritonport.engine.apply import apply_edits
+from tritonport.engine.choices import without
 from tritonport.engine.context import FileContext, Settings
 from tritonport.engine.gates import check_output
 from tritonport.engine.linemap import Origin, advance, dropped, identity, still_dropped
 from tritonport.engine.rule import Rule, RuleResult
 from tritonport.facts.programs import Programs
-from tritonport.record import Unresolved
+from tritonport.record import RuleClass, Unresolved, weakest
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ class FileResult:
     unresolved: tuple[tuple[str | None, Unresolved], ...]
     changed: bool
     dropped: dict[int, str] = field(default_factory=dict[int, str])
+    notes: tuple[tuple[str, str], ...] = ()
+    """(kernel, text) for the report."""
+    classes: dict[tuple[str | None, str], RuleClass] = field(
+        default_factory=dict[tuple[str | None, str], RuleClass]
+    )
+    """By kernel and rule, the weakest class of its edits here."""
 
 
 def run_file(
@@ -45,15 +52,20 @@ def run_file(
     text, origins = module.text, identity(module.text)
     counts: Counter[tuple[str | None, str]] = Counter()
     unresolved: list[tuple[str | None, Unresolved]] = []
+    notes: list[tuple[str, str]] = []
+    classes: dict[tuple[str | None, str], RuleClass] = {}
     gone: dict[int, str] = {}
     for rule in rules:
-        file = FileContext(module, tree, analysis, programs, settings, origins)
+        hidden = without(settings.choices, rule.slug)
+        file = FileContext(module, tree, analysis, programs, settings, origins, hidden)
         result = rule.run(file)
         unresolved += [
             (f.kernel, _located(file, rule, f.node, f.why)) for f in result.findings if f.applicable
         ]
+        notes += result.notes
         if not result.edits:
             continue
+        classes |= _classes(rule, result)
         counts.update(_counted(rule, result))
         tree = apply_edits(tree, result.edits)
         after = tree.code
@@ -64,7 +76,20 @@ def run_file(
     if changed:
         check_output(str(module.file), module.text, tree)
     gone = still_dropped(gone, origins)
-    return FileResult(module.name, text, origins, dict(counts), tuple(unresolved), changed, gone)
+    findings = tuple(unresolved)
+    return FileResult(
+        module.name, text, origins, dict(counts), findings, changed, gone, tuple(notes), classes
+    )
+
+
+def _classes(rule: Rule, result: RuleResult) -> dict[tuple[str | None, str], RuleClass]:
+    """By kernel, the weakest class that an edit of it has."""
+    found: dict[tuple[str | None, str], RuleClass] = {}
+    for edit in result.edits:
+        if edit.counts:
+            key, own = (edit.kernel, rule.slug), edit.rule_class or rule.rule_class
+            found[key] = weakest(own, found.get(key, own))
+    return found
 
 
 def _counted(rule: Rule, result: RuleResult) -> Counter[tuple[str | None, str]]:

@@ -34,6 +34,8 @@ class Edit:
     kernel: str | None = None
     counts: bool = True
     """False for an edit that only goes along with another one (an import, a second half)."""
+    rule_class: RuleClass | None = None
+    """The class of this edit where it is not the rule's (an edit that is exact of a rule that may reorder)."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,22 @@ class RuleResult:
 
     edits: list[Edit] = field(default_factory=list[Edit])
     findings: list[Finding] = field(default_factory=list[Finding])
+    notes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """(kernel, text): what a reader of the report should know of a decision."""
 
     def rewrite(
-        self, node: cst.CSTNode, build: Build, *, kernel: str | None = None, counts: bool = True
+        self,
+        node: cst.CSTNode,
+        build: Build,
+        *,
+        kernel: str | None = None,
+        counts: bool = True,
+        rule_class: RuleClass | None = None,
     ) -> None:
-        self.edits.append(Edit(node, build, kernel, counts))
+        self.edits.append(Edit(node, build, kernel, counts, rule_class))
+
+    def note(self, kernel: str, text: str) -> None:
+        self.notes.append((kernel, text))
 
     def unresolved(self, node: cst.CSTNode, why: str, *, kernel: str | None = None) -> None:
         self.findings.append(Finding(node, why, kernel))
