@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,36 +10,64 @@ from tritonport.errors import UserError
 from tritonport.resources import rules_root
 from tritonport.toml import read_toml
 
+ABOUT = "rule.toml"
+KEYS = ("slug", "code", "title", "class", "needed")
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """One rules/catalog/<slug>. code: stable id (TPxyz). page: the text of its README."""
+    """One rules/catalog/<slug>. code: stable id (TPxyz). needed: needed, speed, both or correctness.
+
+    page: the text of its README. examples: the folder of its examples.
+    """
 
     slug: str
     code: str
     title: str
     rule_class: str
     folder: Path
+    needed: str = ""
 
     @property
     def page(self) -> str:
         return (self.folder / "README.md").read_text(encoding="utf-8")
 
+    @property
+    def examples(self) -> Path:
+        return self.folder / "examples"
+
 
 def entries() -> tuple[CatalogEntry, ...]:
     """Every rule of the catalogue, by code."""
-    folders = [p for p in (rules_root() / "catalog").iterdir() if (p / "rule.toml").is_file()]
-    return tuple(sorted((_entry(folder) for folder in folders), key=lambda e: e.code))
+    return entries_in(rules_root() / "catalog")
 
 
-def entry(slug: str) -> CatalogEntry:
+def entries_in(folder: Path) -> tuple[CatalogEntry, ...]:
+    """The rule that a folder describes, or of the folders in it, by code. Raises UserError for none."""
+    if (folder / ABOUT).is_file():
+        return (_entry(folder),)
+    found = [_entry(inner) for inner in sorted(folder.iterdir()) if (inner / ABOUT).is_file()]
+    if not found:
+        raise UserError(f"no {ABOUT} in this folder or in one below it", file=str(folder))
+    return tuple(sorted(found, key=lambda e: e.code))
+
+
+def entry(slug: str, among: Sequence[CatalogEntry] | None = None) -> CatalogEntry:
     """The rule of that slug or code. Raises UserError for an unknown one."""
-    for found in entries():
+    known = entries() if among is None else among
+    for found in known:
         if slug in (found.slug, found.code):
             return found
-    raise UserError(f"unknown rule {slug!r}", f"known: {', '.join(e.slug for e in entries())}")
+    raise UserError(f"unknown rule {slug!r}", f"known: {', '.join(e.slug for e in known)}")
 
 
 def _entry(folder: Path) -> CatalogEntry:
-    data = read_toml(folder / "rule.toml")
-    return CatalogEntry(data["slug"], data["code"], data["title"], data["class"], folder)
+    data = read_toml(folder / ABOUT)
+    for key in KEYS:
+        if not isinstance(data.get(key), str):
+            raise UserError(
+                f"{key} is missing or no text", f"it needs {', '.join(KEYS)}", str(folder / ABOUT)
+            )
+    return CatalogEntry(
+        data["slug"], data["code"], data["title"], data["class"], folder, needed=data["needed"]
+    )
