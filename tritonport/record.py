@@ -45,6 +45,18 @@ class Unresolved:
 
 
 @dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that somebody looked at and accepted: an Unresolved with the reason and where it is written down."""
+
+    slug: str
+    file: str
+    line: int
+    why: str
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class KernelRecord:
     """One kernel's line in the report. name is `module:kernel`; file is relative to the source root."""
 
@@ -62,11 +74,15 @@ class KernelRecord:
     apart: str | None = None
     """Why this kernel does not count for the exit status (a context-parallel kernel), or None."""
     notes: tuple[str, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    fingerprint: str | None = None
+    """Of its normalized source and that of the jit functions it calls (tritonport.facts.fingerprint)."""
 
     def to_json(self) -> dict[str, Any]:
         data = asdict(self)
         data["rules"] = [use.to_json() for use in self.rules]
         data["unresolved"] = [asdict(item) for item in self.unresolved]
+        data["suppressed"] = [asdict(item) for item in self.suppressed]
         data["notes"] = list(self.notes)
         data["grid"] = {"before": data.pop("grid_before"), "after": data.pop("grid_after")}
         return data
