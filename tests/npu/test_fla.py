@@ -10,6 +10,7 @@ import pytest
 from tritonport.npu.capture import capture
 from tritonport.npu.cases import cases_for
 from tritonport.npu.tier import choose_target, run_npu_compile
+from tritonport.sources import resolve
 
 pytestmark = [pytest.mark.network, pytest.mark.usefixtures("toolchain")]
 
@@ -85,3 +86,9 @@ def test_cases_are_captured_from_releases_with_other_signatures(fla_tree, toolch
     assert len(decode.launches) == 1
     assert all(unit.ttir.startswith(("module", "#loc")) for unit in captured.units.values())
     assert all("/site-packages/" not in unit.ttir for unit in captured.units.values())
+
+
+def test_a_narrower_entry_is_asked_about_its_own_kernels_alone():
+    source = resolve("fla.modules.norm.l2norm", from_spec="fla-core==0.6.0")
+    found = {name.partition(":")[0] for name in run(source).kernels}
+    assert found == {"fla.modules.norm.l2norm"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,20 @@ class Captured:
     units: Mapping[str, Unit]
     broken: Mapping[str, Measurement]
     problem: str | None = None
+
+    def within(self, modules: frozenset[str]) -> Captured:
+        """Only the launches of kernels that these modules define."""
+        cases = tuple(
+            replace(case, launches=tuple(x for x in case.launches if x.kernel.partition(":")[0] in modules))
+            for case in self.cases
+        )
+        units = {launch.unit for case in cases for launch in case.launches}
+        return replace(
+            self,
+            cases=cases,
+            units={key: unit for key, unit in self.units.items() if key in units},
+            broken={key: found for key, found in self.broken.items() if key in units},
+        )
 
 
 def capture(

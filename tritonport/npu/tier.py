@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from tritonport.discover.closure import import_closure
 from tritonport.engine.linemap import Origin
 from tritonport.errors import UserError
 from tritonport.npu import cache
@@ -179,7 +180,12 @@ def _captured(
             side: pool.submit(capture, toolchain, device, source, folder, declared, only=only)
             for side, folder in wanted.items()
         }
-        return {side: future.result() for side, future in running.items()}
+        sides: dict[Side, Captured] = {side: future.result() for side, future in running.items()}
+    if any(case["kind"] == "module" for case in declared):
+        return sides
+    # A corpus serves every entry of its package: what this entry does not import is another run's business.
+    modules = frozenset(import_closure(source).modules)
+    return {side: captured.within(modules) for side, captured in sides.items()}
 
 
 def _no_launches(sides: Mapping[Side, Captured]) -> str:
