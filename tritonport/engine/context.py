@@ -24,7 +24,8 @@ from tritonport.facts.walk import find
 class Settings:
     """What the user chose. runtime_module: import name of the emitted run-time helpers.
 
-    choices: tile sizes and left-out rules of single kernels, by `module:function`.
+    choices: tile sizes and left-out rules of single kernels, by `module:function`. unified_buffer: bits of one
+    vector core's, for estimates (the default is that of A2 and A3, rules/targets).
     """
 
     target: str = "a2"
@@ -32,6 +33,7 @@ class Settings:
     schedule: str = "contiguous"
     runtime_module: str = "tritonport_runtime"
     choices: Choices = field(default_factory=dict[str, KernelChoice])
+    unified_buffer: int = 1572864
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,10 @@ class _Reader:
         """Parameters in statements that use the number of the tile for anything but `i * X`."""
         inside = {id(n) for start in starts for n in ast.walk(start)}
         numbers = {n.id for start in starts for n in ast.walk(start) if isinstance(n, ast.Name)}
-        numbers -= set(self.names)
+        stored = {
+            n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        numbers &= stored - set(self.names)
         found: set[str] = set()
         known = -1
         while known != len(numbers):

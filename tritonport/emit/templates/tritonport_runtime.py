@@ -5,6 +5,7 @@ Licence: Apache-2.0 (tritonport). Nothing here is asked of a device when the mod
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 import os
@@ -145,6 +146,29 @@ def unless_empty(kernel: Any) -> Any:
 def gpu_only(**options: Any) -> dict[str, Any]:
     """Launch options that mean nothing on the NPU (num_warps and the like); elsewhere they stay as upstream's."""
     return {} if on_npu() else options
+
+
+def tile(size: int, limit: int, *beside: tuple[int, int]) -> int:
+    """The tile of an axis of that size: a power of two from 16 on that covers it, at most limit.
+
+    beside: (value, value at which the limit was measured) of what else the kernel's tiles grow with; a larger value
+    halves the limit as often as the value doubled.
+    """
+    for value, measured in beside:
+        reached = measured
+        while reached < value and limit > 16:
+            reached, limit = 2 * reached, limit // 2
+    return min(max(1 << (max(size, 1) - 1).bit_length(), 16), limit)
+
+
+def without_tiles(configs: Any, *names: str) -> list[Any]:
+    """Configurations of a tuner without these keys, each once: the tiles are chosen where the kernel is declared."""
+    kept: dict[str, Any] = {}
+    for config in configs:
+        bare = copy.copy(config)
+        bare.kwargs = {key: value for key, value in config.kwargs.items() if key not in names}
+        kept.setdefault(repr(sorted(vars(bare).items(), key=lambda item: item[0])), bare)
+    return list(kept.values())
 
 
 def device_name(name: str) -> str:
