@@ -52,6 +52,21 @@ def reduce(x, y, N: tl.constexpr):
 
 
 @triton.jit
+def views(x, y, z, M: tl.constexpr, N: tl.constexpr):
+    """A tile loaded as the transpose of another, against `tl.trans` of a contiguous load."""
+    m, n = tl.arange(0, M), tl.arange(0, N)
+    rows, columns = m[:, None] * N + n[None, :], n[:, None] + m[None, :] * N
+    a, t = tl.load(x + rows), tl.load(x + columns)
+    p = m[:, None] * M + m[None, :]
+    tl.store(y + p, tl.dot(a, t))
+    tl.store(z + p, tl.dot(a, tl.trans(a)))
+    tl.store(y + M * M + n, tl.sum(t, axis=1))
+    tl.store(z + M * M + n, tl.sum(tl.trans(a), axis=1))
+    tl.store(y + M * M + N + m, tl.sum(t, axis=0))
+    tl.store(z + M * M + N + m, tl.sum(tl.trans(a), axis=0))
+
+
+@triton.jit
 def loops(x, y, n, N: tl.constexpr):
     i = tl.arange(0, N)
     acc = tl.zeros((N,), tl.float32)
@@ -99,6 +114,10 @@ def main() -> None:
     out["sum"] = [r[:32].tolist(), w.float().sum(1).bfloat16().float().tolist()]
     out["max"] = [r[32:64].tolist(), w.float().amax(0).tolist()]
     out["cumsum"] = [r[64:].tolist(), w.double().cumsum(0).flatten().tolist()]
+    for rows, columns in ((16, 64), (32, 64), (64, 128)):
+        y, z = torch.zeros(2, rows * rows + columns + rows)
+        views[(1,)](torch.randn(rows, columns), y, z, rows, columns)
+        out[f"{rows}x{columns} views"] = [y.tolist(), z.tolist()]
     x, e = torch.randn(3, 8), torch.zeros(8)
     loops[(1,)](x, e, 3, 8)
     out["loop variable, captured builtin"] = [e.tolist(), x.double().sum(0).exp().tolist()]

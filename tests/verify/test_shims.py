@@ -32,3 +32,11 @@ def test_equal_to_torch_bit_for_bit(what: str, probe: dict[str, tuple[list[float
 def test_equal_to_float64_within_fp32(what: str, probe: dict[str, tuple[list[float], list[float]]]) -> None:
     got, want = probe[what]
     assert got == pytest.approx(want, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("shape", ["16x64", "32x64", "64x128"])
+def test_bits_do_not_depend_on_the_layout_of_an_array(
+    shape: str, probe: dict[str, tuple[list[float], list[float]]]
+) -> None:
+    loaded, transposed = probe[f"{shape} views"]
+    assert loaded == transposed

@@ -17,9 +17,9 @@ def install() -> None:
     if _installed:
         return
     os.environ["TRITON_INTERPRET"] = "1"
-    from tritonport.verify.child.shims import bf16, host, language, speed
+    from tritonport.verify.child.shims import bf16, host, language, layout, speed
 
-    for module in (host, language, bf16, speed):
+    for module in (host, language, layout, bf16, speed):
         for shim in module.SHIMS:
             shim()
             _installed.append(shim.__name__)
