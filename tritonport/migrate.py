@@ -8,12 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tritonport import __version__
 from tritonport.discover import Analysis, analyse
 from tritonport.discover.model import Kernel
 from tritonport.discover.parse import ParsedModule
-from tritonport.emit.lock import LINES, LOCK, lines_text, lock_text, rules_digest
+from tritonport.emit.lock import (
+    LINES,
+    LOCK,
+    code_digest,
+    lines_text,
+    lock_text,
+    rule_digests,
+    rules_digest,
+)
 from tritonport.emit.tree import check_out, runtime_module, runtime_path, runtime_text, staged, write_files
 from tritonport.engine.context import Settings
 from tritonport.engine.gates import GateError
@@ -27,6 +36,7 @@ from tritonport.header import with_header
 from tritonport.passes import all_rules
 from tritonport.profiles import load_profile
 from tritonport.record import TIERS, KernelRecord, Outcome, RuleUse, RunRecord, TierResult, Unresolved
+from tritonport.report.changes import run_changes
 from tritonport.sources.tree import SourceTree, digest_files
 
 Progress = Callable[[str, int, int], None]
@@ -77,8 +87,17 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
     _check_second_run(tree, texts, settings, rules)
-    record = replace(record, seconds=time.monotonic() - started)
-    write_output(out, tree, record, options, texts, origins)
+    dropped = {str(analysis.index.modules[name].file): result.dropped for name, result in changed.items()}
+    extra = {
+        "settings": _settings(options),
+        "changes": {
+            "code": code_digest(),
+            "rules": rule_digests(rules),
+            **run_changes(analysis.discovery, texts, origins, dropped),
+        },
+    }
+    record = replace(record, seconds=time.monotonic() - started, extra=extra)
+    write_output(out, tree, record, options, texts, origins, dropped)
     return MigrateResult(record, out, exit_code(record), origins)
 
 
@@ -180,6 +199,15 @@ def _outputs(
             *result.origins[added.at :],
         )
     return texts, origins
+
+
+def _settings(options: MigrateOptions) -> dict[str, Any]:
+    return {
+        "target": options.target,
+        "profile": options.profile,
+        "schedule": options.schedule,
+        "rules": options.rules,
+    }
 
 
 def _check_second_run(
@@ -315,19 +343,14 @@ def write_output(
     options: MigrateOptions,
     texts: Mapping[str, str],
     origins: Mapping[str, tuple[Origin, ...]],
+    dropped: Mapping[str, Mapping[int, str]],
 ) -> None:
     """Everything of OUT, staged and put in place at once."""
     files = {**texts, runtime_path(tree): runtime_text()}
     modules = {tree.module_name(PurePosixPath(path)): path for path in files}
     before = {path: (tree.root / path).read_bytes() for path in texts}
-    settings = {
-        "target": options.target,
-        "profile": options.profile,
-        "schedule": options.schedule,
-        "rules": options.rules,
-    }
     with staged(out) as stage:
         write_files(stage, tree, files, modules)
         pairs = {path: (before.get(path, b""), text.encode()) for path, text in files.items()}
-        (stage / LINES).write_text(lines_text(origins), encoding="utf-8")
-        (stage / LOCK).write_text(lock_text(record, settings, pairs), encoding="utf-8")
+        (stage / LINES).write_text(lines_text(origins, dropped), encoding="utf-8")
+        (stage / LOCK).write_text(lock_text(record, _settings(options), pairs), encoding="utf-8")

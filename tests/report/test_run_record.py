@@ -61,6 +61,8 @@ def _without(record: dict[str, Any], *path: str | int) -> dict[str, Any]:
         ("summary",),
         ("kernels", 0, "npu"),
         ("kernels", 0, "tiers", "gpu"),
+        ("changes", "sources"),
+        ("changes", "files", 0, "hunks", 0, "fingerprint"),
     ],
 )
 def test_a_missing_member_is_found(record: dict[str, Any], path: tuple[str | int, ...]) -> None:

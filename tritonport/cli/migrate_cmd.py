@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +19,7 @@ from tritonport.profiles import active_rules
 from tritonport.report.run_json import run_json
 from tritonport.report.text import print_run
 from tritonport.report.write import parse_report, write_report
-from tritonport.sources import resolve
+from tritonport.sources import SourceTree, resolve
 from tritonport.targets import load_target
 from tritonport.verify.cases import case_set_for
 from tritonport.verify.versions import check_versions
@@ -64,7 +67,8 @@ def migrate(
         own_cases = None if cases is None else case_set_for(tree, [cases])
         result = migrate_tree(tree, out, options, show)
         run = TierRun(tree, out, options.jobs, own_cases, toolchain, result.origins)
-        outcome = run_tiers(run, result.record, tiers, show)
+        extra = {**result.record.extra, "command": command_line(tree, options, tiers, config.ignore)}
+        outcome = run_tiers(run, replace(result.record, extra=extra), tiers, show)
     for item in reports:
         write_report(item, outcome.record)
     if output_format == "json":
@@ -72,10 +76,26 @@ def migrate(
     else:
         print_run(outcome.record, stdout())
     for line in outcome.lines:
-        note(line)
+        note(line, quiet=quiet)
     code = worst(result.exit_code, outcome.exit_code)
     if code is not ExitCode.OK:
         raise typer.Exit(code)
+
+
+def command_line(
+    tree: SourceTree, options: MigrateOptions, tiers: Sequence[str], ignored: Sequence[str]
+) -> str:
+    """The command that makes the same output anywhere; no path of this machine is in it.
+
+    ignored: rules that the configuration leaves out, which no option can say; they follow as a comment.
+    """
+    words = ["tritonport", "migrate", str(tree.entry)]
+    if tree.distribution and tree.version:
+        words += ["--from", f"{tree.distribution}=={tree.version}"]
+    words += ["--target", options.target, "--profile", options.profile, "-o", "out"]
+    words += ["--schedule", options.schedule] if options.schedule != MigrateOptions.schedule else []
+    words += ["--verify", ",".join(tiers)] if tiers else []
+    return shlex.join(words) + (f"  # configured: ignore = {list(ignored)}" if ignored else "")
 
 
 def _options(

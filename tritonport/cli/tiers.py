@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tritonport.engine.linemap import Origin
 from tritonport.errors import ExitCode, UserError, worst
-from tritonport.npu.tier import run_npu_compile
+from tritonport.npu.tier import NpuReport, run_npu_compile
 from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet
@@ -153,13 +153,21 @@ def _npu_compile(run: TierRun, before: TierOutcome, progress: Progress) -> TierO
     if report.status == "not-run":
         return replace(before, lines=(*before.lines, f"npu-compile: not run: {report.why}"))
     kernels = tuple(
-        _with_npu(kernel, report.kernels.get(kernel.name), report.result(kernel.name))
+        _with_npu(kernel, _npu_entry(report, kernel.name), report.result(kernel.name))
         for kernel in before.record.kernels
     )
     refused = report.refused()
     code = worst(ExitCode.COMPILER if refused else ExitCode.OK, before.exit_code)
     lines = [f"npu-compile: {message}" for message in [*report.notes, *refused]]
     return TierOutcome(replace(before.record, kernels=kernels), code, (*before.lines, *lines))
+
+
+def _npu_entry(report: NpuReport, kernel: str) -> dict[str, Any] | None:
+    """The figures of a kernel's cases, and what the compiler said of it, at its lines."""
+    entry = report.kernels.get(kernel)
+    if entry is None:
+        return None
+    return {**entry, "messages": [asdict(m) for m in report.messages if m.kernel == kernel]}
 
 
 def _with_npu(kernel: KernelRecord, entry: dict[str, Any] | None, result: TierResult) -> KernelRecord:

@@ -1,0 +1,109 @@
+"""The hunks of run.json: they rebuild the output, name a rule for every change, and keep their fingerprint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import FlaTree
+from tests.support.cli import KERNEL, package, tritonport
+from tritonport.emit.lock import read_dropped, read_lines
+from tritonport.engine.linemap import Origin
+from tritonport.migrate import MigrateOptions, migrate_tree
+from tritonport.report.changes import FileText, hunks_of
+
+
+def migrated(root: Path, text: str) -> dict[str, Any]:
+    package(root / "demo", rows=text)
+    done = tritonport("migrate", "demo", "-o", "out", "--report", "json=run.json", cwd=root)
+    assert done.returncode == 0, done.stderr
+    return json.loads((root / "run.json").read_text())
+
+
+def rebuilt(old: str, hunks: list[dict[str, Any]]) -> list[str]:
+    """The output as the hunks give it; every line that they quote of upstream is upstream's."""
+    before, result, at = old.splitlines(), list[str](), 0
+    for hunk in hunks:
+        result += before[at : hunk["before"] - 1]
+        at = hunk["before"] - 1
+        assert len(result) == hunk["after"] - 1
+        for tag, text, *_ in hunk["lines"]:
+            if tag != "+":
+                assert before[at] == text
+                at += 1
+            if tag != "-":
+                result.append(text)
+    return result + before[at:]
+
+
+def test_hunks_rebuild_the_output_and_every_change_has_a_rule(tmp_path: Path) -> None:
+    run = migrated(tmp_path, KERNEL)
+    (file,) = run["changes"]["files"]
+    assert rebuilt(KERNEL, file["hunks"]) == (tmp_path / "out/demo/rows.py").read_text().splitlines()
+    lines = [line for hunk in file["hunks"] for line in hunk["lines"] if line[0] != "="]
+    assert lines
+    for line in lines:
+        assert line[2:] or "tritonport" in line[1] or not line[1].strip("# "), line
+
+
+def test_a_hunk_names_its_function_and_the_kernels_it_launches(tmp_path: Path) -> None:
+    run = migrated(tmp_path, KERNEL)
+    kernels = {h["function"]: h["kernels"] for h in run["changes"]["files"][0]["hunks"]}
+    assert kernels["double_rows"] == kernels["double"] == ["demo.rows:double_rows"]
+    assert kernels["<module>"] == []
+
+
+def test_a_fingerprint_does_not_depend_on_where_the_hunk_stands(tmp_path: Path) -> None:
+    def marks(name: str, text: str) -> dict[str, str]:
+        (tmp_path / name).mkdir()
+        run = migrated(tmp_path / name, text)
+        return {h["function"]: h["fingerprint"] for h in run["changes"]["files"][0]["hunks"]}
+
+    first = marks("first", KERNEL)
+    moved = marks("moved", KERNEL.replace("@triton.jit", "LIMIT = 4\n\n\n@triton.jit"))
+    assert moved["double_rows"] == first["double_rows"]
+    renamed = marks("renamed", KERNEL.replace("2 * tl.load", "3 * tl.load").replace("TILE=16)", "TILE=32)"))
+    assert renamed["double"] != first["double"]
+
+
+def test_equal_hunks_of_one_function_have_fingerprints_of_their_own() -> None:
+    before = "def f():\n    a = 1\n" + "    pass\n" * 8 + "    a = 1\n"
+    after = before.replace("a = 1", "a = 2")
+    rules = {1: ("r",), 10: ("r",)}
+    origins = [Origin(n + 1, rules.get(n, ())) for n in range(len(after.splitlines()))]
+    first, second = hunks_of(FileText("x.py", before, after, origins, {}, {}))
+    assert [line.text for line in first.lines if line.tag == "+"] == ["    a = 2"]
+    assert first.fingerprint != second.fingerprint
+    assert first.upstream == second.upstream
+
+
+def test_a_line_taken_away_names_the_rule_that_took_it() -> None:
+    before, after = "import a\nimport b\nimport c\n", "import a\nimport c\n"
+    (hunk,) = hunks_of(FileText("x.py", before, after, [Origin(1), Origin(3)], {2: "host-device"}, {}))
+    assert [(line.tag, line.rules) for line in hunk.lines] == [
+        ("=", ()),
+        ("-", ("host-device",)),
+        ("=", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "profile"), [("0.6.0", "baseline"), pytest.param("0.5.1", "tuned", marks=pytest.mark.slow)]
+)
+def test_hunks_of_fla(fla_tree: FlaTree, version: str, profile: str, tmp_path: Path) -> None:
+    tree, out = fla_tree(version), tmp_path / "out"
+    result = migrate_tree(tree, out, MigrateOptions(profile=profile), lambda *_: None)
+    changes = result.record.extra["changes"]
+    for file in changes["files"]:
+        old = (tree.root / file["path"]).read_text()
+        assert rebuilt(old, file["hunks"]) == (out / file["path"]).read_text().splitlines(), file["path"]
+        for hunk in file["hunks"]:
+            for tag, text, *names in hunk["lines"]:
+                assert tag == "=" or names or text.startswith("#"), (file["path"], hunk["function"], text)
+    marks = [hunk["fingerprint"] for file in changes["files"] for hunk in file["hunks"]]
+    assert len(marks) == len(set(marks)) > 100
+    assert read_lines(out) == result.origins
+    assert any("host-device" in lines.values() for lines in read_dropped(out).values())
