@@ -32,7 +32,14 @@ def protect(facts: KernelFacts, result: RuleResult, kernel: str) -> None:
     found = accesses(facts)
     for dot in facts.calls_of("dot"):
         operand = _held(argument(dot, 0, "input"))
-        if operand is None or not _is_data(facts, operand) or not _read_later(facts, operand, dot):
+        if operand is None or not _read_later(facts, operand, dot):
+            continue
+        if not _is_data(facts, operand):
+            why = facts.explain(operand)
+            if why is not None:
+                result.unresolved(
+                    dot, f"the left operand is read again, and is not followed: {why}", kernel=kernel
+                )
             continue
         loaded = _reload(facts, operand, dot, found)
         copy = plus(operand, cst.Float("0.0"))

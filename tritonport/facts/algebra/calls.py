@@ -109,7 +109,9 @@ class Args:
 
 def call(name: str, args: Args) -> Value:
     """The result of `triton.language.<name>` or of a builtin; Unknown where it is not modelled."""
-    short = name.removeprefix("triton.language.").removeprefix("math.").removeprefix("extra.libdevice.")
+    short = name.removeprefix("triton.language.").removeprefix("math.")
+    if short.startswith("extra.libdevice."):
+        return _pointwise(args)  # all of them work element by element
     known = _CALLS.get(short)
     if known is not None:
         return known(args)
