@@ -16,6 +16,7 @@ from tritonport.cli.migrate_cmd import migrate
 from tritonport.cli.plan_cmd import plan
 from tritonport.cli.rules_cmd import rules_app
 from tritonport.cli.toolchain_cmd import toolchain_app
+from tritonport.cli.upstream_cmd import upstream
 from tritonport.cli.verify_cmd import verify
 from tritonport.errors import ExitCode, UserError
 
@@ -30,6 +31,7 @@ app.command()(migrate)
 app.command()(plan)
 app.command()(verify)
 app.command()(check)
+app.command()(upstream)
 app.command()(doctor)
 app.add_typer(rules_app, name="rules")
 app.add_typer(toolchain_app, name="toolchain")
