@@ -24,6 +24,7 @@ from tritonport.emit.lock import (
     rules_digest,
 )
 from tritonport.emit.tree import check_out, runtime_module, runtime_path, runtime_text, staged, write_files
+from tritonport.engine.choices import Choices
 from tritonport.engine.context import Settings
 from tritonport.engine.gates import GateError
 from tritonport.engine.linemap import Origin
@@ -35,11 +36,25 @@ from tritonport.facts.programs import Programs, plan_programs
 from tritonport.header import with_header
 from tritonport.passes import all_rules
 from tritonport.profiles import load_profile
-from tritonport.record import TIERS, KernelRecord, Outcome, RuleUse, RunRecord, TierResult, Unresolved
+from tritonport.record import (
+    TIERS,
+    KernelRecord,
+    Outcome,
+    RuleClass,
+    RuleUse,
+    RunRecord,
+    TierResult,
+    Unresolved,
+    weakest,
+)
 from tritonport.report.changes import run_changes
-from tritonport.sources.tree import SourceTree, digest_files
+from tritonport.sources.tree import SourceTree, digest_bytes, digest_files
+from tritonport.targets import load_target
+from tritonport.tuning import choices_for, load_tuning
 
 Progress = Callable[[str, int, int], None]
+TILE_RULE = "tile-enlarge"
+"""The rule that reads tuning files; without it single kernels have no choices of their own."""
 ORDER = (
     "refuse",
     "other-without-mask",
@@ -54,7 +69,11 @@ ORDER = (
 
 @dataclass(frozen=True)
 class MigrateOptions:
-    """target, profile: names in rules/. schedule: contiguous or interleaved. rules: slugs, None for the profile's."""
+    """target, profile: names in rules/. schedule: contiguous or interleaved. rules: slugs, None for the profile's.
+
+    tuning: a tuning file, in front of those that come with the tool. choices: what single kernels get instead of
+    any tuning file's.
+    """
 
     target: str = "a2"
     profile: str = "baseline"
@@ -62,6 +81,8 @@ class MigrateOptions:
     jobs: int = 1
     rules: tuple[str, ...] | None = None
     command: str = ""
+    tuning: Path | None = None
+    choices: Choices | None = None
 
 
 @dataclass(frozen=True)
@@ -81,12 +102,12 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     analysis = _analysed(tree)
     rules = active_rules(options)
     programs = plan_programs(analysis)
-    settings = Settings(options.target, options.profile, options.schedule, runtime_module(tree))
+    settings = _engine_settings(tree, analysis, rules, options)
     results = run_files(analysis, programs, settings, rules, options.jobs, progress)
     record = _record(analysis, programs, results, rules, options)
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
-    _check_second_run(tree, texts, settings, rules)
+    _check_second_run(tree, texts, _of_output(settings, programs), rules)
     dropped = {str(analysis.index.modules[name].file): result.dropped for name, result in changed.items()}
     extra = {
         "settings": _settings(options),
@@ -99,6 +120,31 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     record = replace(record, seconds=time.monotonic() - started, extra=extra)
     write_output(out, tree, record, options, texts, origins, dropped)
     return MigrateResult(record, out, exit_code(record), origins)
+
+
+def _engine_settings(
+    tree: SourceTree, analysis: Analysis, rules: Sequence[Rule], options: MigrateOptions
+) -> Settings:
+    settings = Settings(options.target, options.profile, options.schedule, runtime_module(tree))
+    buffer = load_target(options.target).figures.get("ub")
+    if buffer is not None:
+        settings = replace(settings, unified_buffer=buffer.value)
+    choices = options.choices
+    if choices is None:
+        tuned = any(rule.slug == TILE_RULE for rule in rules)
+        own = load_tuning(options.tuning) if options.tuning is not None else ()
+        choices = choices_for(analysis, options.target, own) if tuned else {}
+    return replace(settings, choices=choices)
+
+
+def _of_output(settings: Settings, programs: Programs) -> Settings:
+    """What a kernel goes without, its task function goes without too."""
+    tasks = {
+        f"{key.partition(':')[0]}:{plan.variant.name}": settings.choices[key]
+        for key, plan in programs.plans.items()
+        if key in settings.choices
+    }
+    return replace(settings, choices={**settings.choices, **tasks})
 
 
 def active_rules(options: MigrateOptions) -> tuple[Rule, ...]:
@@ -207,6 +253,7 @@ def _settings(options: MigrateOptions) -> dict[str, Any]:
         "profile": options.profile,
         "schedule": options.schedule,
         "rules": options.rules,
+        **({"tuning": digest_bytes(options.tuning.read_bytes())} if options.tuning is not None else {}),
     }
 
 
@@ -233,16 +280,23 @@ def _record(
     options: MigrateOptions,
 ) -> RunRecord:
     tree = analysis.discovery.tree
-    classes = {rule.slug: rule.rule_class for rule in rules}
+    classes: dict[str, RuleClass] = {rule.slug: rule.rule_class for rule in rules}
     counts: Counter[tuple[str | None, str]] = Counter()
     unresolved: dict[str, list[Unresolved]] = {}
+    own: dict[tuple[str | None, str], RuleClass] = {}
+    notes: dict[str, list[str]] = {}
     for result in results.values():
         counts.update(result.counts)
+        own.update({key: weakest(found, own.get(key, found)) for key, found in result.classes.items()})
+        for kernel, text in result.notes:
+            notes.setdefault(kernel, []).append(text)
         for kernel, item in result.unresolved:
             unresolved.setdefault(kernel or "", []).append(item)
     _scan(analysis, programs, results, rules, unresolved)
     kernels = tuple(
-        _kernel_record(analysis, programs, kernel, counts, classes, unresolved)
+        _kernel_record(
+            analysis, programs, kernel, counts, {**classes, **_by_slug(own, kernel)}, unresolved, notes
+        )
         for kernel in analysis.discovery.kernels
         if kernel.reachable or kernel.name in programs.refused
     )
@@ -259,6 +313,11 @@ def _record(
         kernels=kernels,
         seconds=0.0,
     )
+
+
+def _by_slug(own: Mapping[tuple[str | None, str], RuleClass], kernel: Kernel) -> dict[str, RuleClass]:
+    """The classes of a kernel's edits, where they were noted."""
+    return {slug: found for (name, slug), found in own.items() if name == kernel.name}
 
 
 def _scan(
@@ -288,14 +347,15 @@ def _kernel_record(
     programs: Programs,
     kernel: Kernel,
     counts: Counter[tuple[str | None, str]],
-    classes: Mapping[str, str],
+    classes: Mapping[str, RuleClass],
     unresolved: Mapping[str, list[Unresolved]],
+    said: Mapping[str, list[str]],
 ) -> KernelRecord:
     launches = analysis.discovery.launches_of(kernel)
     plan = programs.plans.get(kernel.name)
     items = [*unresolved.get(kernel.name, [])]
     outcome: Outcome = "needs-review" if items else "converted"
-    notes: tuple[str, ...] = ()
+    notes = tuple(said.get(kernel.name, ()))
     refusal = programs.refused.get(kernel.name)
     if refusal is not None:
         items.append(Unresolved("grid-collapse", refusal.file, refusal.line, refusal.why))
@@ -310,7 +370,7 @@ def _kernel_record(
         line=kernel.line,
         outcome=outcome,
         rules=tuple(
-            RuleUse(slug, classes[slug], count)  # type: ignore[arg-type]
+            RuleUse(slug, classes[slug], count)
             for (name, slug), count in sorted(counts.items(), key=lambda item: item[0][1])
             if name == kernel.name
         ),
