@@ -117,11 +117,16 @@ class CaseSet:
         return replace(self, cases=tuple(case for case in self.cases if not case.full))
 
 
-def load_case_set(path: Path) -> CaseSet:
-    """Read a cases.toml. UserError names the file and the entry when something is unknown or missing."""
+def load_case_set(path: Path, cases_in: Path | None = None) -> CaseSet:
+    """Read a cases.toml; its cases from another file when one is given, with the same operators and tolerances.
+
+    UserError names the file and the entry when something is unknown or missing.
+    """
     from tritonport.toml import read_toml
 
     data = read_toml(path)
+    if cases_in is not None:
+        data = {**data, "cases": read_toml(cases_in)["cases"]}
     operators = {name: _operator(name, table) for name, table in data["operators"].items()}
     try:
         cases = tuple(_case(table) for table in data["cases"])
@@ -154,7 +159,7 @@ def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool =
         return CaseSet(scripts=tuple(_own_script(file) for file in files))
     for path in sorted(corpus_root().glob("*/cases.toml")):
         found = load_case_set(path)
-        found = _present(found if full else found.small(), source.root)
+        found = present(found if full else found.small(), source.root)
         if found.cases:
             return found
     scripts = tuple(
@@ -165,7 +170,7 @@ def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool =
     return CaseSet(scripts=scripts) if scripts else None
 
 
-def _present(cases: CaseSet, root: Path) -> CaseSet:
+def present(cases: CaseSet, root: Path) -> CaseSet:
     """Only the operators whose module is in this tree, and their cases."""
     operators = {n: o for n, o in cases.operators.items() if any(_module_file(root, c) for c in o.callables)}
     kept = tuple(case for case in cases.cases if case.operator in operators)

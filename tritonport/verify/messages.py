@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tritonport.verify.cases import Case, CaseSet, Operator, Script
+from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.tolerance import ToleranceSpec
 
 
@@ -14,7 +15,7 @@ from tritonport.verify.tolerance import ToleranceSpec
 class Setup:
     """paths: to put in front of sys.path. watched: folders or files of the package under test. out: the
     migrated folder, None on the original's side. hazard: switch the traps on. exact: migrated kernel ->
-    whether its rules promise equal bits."""
+    whether its rules promise equal bits. device: where to run; None for the interpreter tiers."""
 
     paths: tuple[str, ...]
     watched: tuple[str, ...]
@@ -23,6 +24,7 @@ class Setup:
     exact: dict[str, bool]
     cases: CaseSet
     hazard: bool = False
+    device: DeviceSetup | None = None
 
 
 def pack_setup(setup: Setup) -> dict[str, Any]:
@@ -39,6 +41,7 @@ def unpack_setup(data: dict[str, Any]) -> Setup:
         data["exact"],
         unpack_cases(data["cases"]),
         data["hazard"],
+        DeviceSetup.from_json(data["device"]),
     )
 
 

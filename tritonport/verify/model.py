@@ -108,6 +108,19 @@ class LaunchCount:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelTime:
+    """Milliseconds that all launches of a kernel took in one run of an operator, median of the repeats.
+
+    before: the original's, None where it did not run. kernel: `module:kernel`, or `whole operator` with all that
+    the host code does in between.
+    """
+
+    kernel: str
+    before: float | None
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
 class CaseResult:
     """One case. before/after: launches per kernel of the original's and of the migrated whole run."""
 
@@ -122,6 +135,7 @@ class CaseResult:
     after: dict[str, LaunchCount] = field(default_factory=dict[str, LaunchCount])
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
+    times: tuple[KernelTime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 
+from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.messages import Setup, pack_setup
 
 UNIT_SECONDS = 600.0
@@ -51,7 +52,7 @@ class Worker:
                 stderr=log,
                 text=True,
                 encoding="utf-8",
-                env=_environment(os.environ),
+                env=_environment(os.environ, self._setup.device),
                 cwd=self._log.parent,
             )
         self._process = process
@@ -84,10 +85,13 @@ class Worker:
         return f": {lines[-1][:200]}" if lines else ""
 
 
-def _environment(base: Mapping[str, str]) -> dict[str, str]:
-    """One thread per process: two BLAS threads give no speed and change last bits."""
+def _environment(base: Mapping[str, str], device: DeviceSetup | None) -> dict[str, str]:
+    """In the interpreter one thread per process: two BLAS threads give no speed and change last bits."""
     package = Path(__file__).resolve().parents[2]
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     path = os.pathsep.join(p for p in (str(package), base.get("PYTHONPATH", "")) if p)
-    fixed = {"TRITON_INTERPRET": "1", "PYTHONHASHSEED": "0", "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
-    return {**base, **threads, **fixed}
+    fixed = {"PYTHONHASHSEED": "0", "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
+    if device is not None and device.kind != "interpreter":
+        plain = {name: value for name, value in base.items() if name != "TRITON_INTERPRET"}
+        return {**plain, **fixed, **device.environment}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {**base, **threads, **fixed, "TRITON_INTERPRET": "1"}

@@ -4,14 +4,23 @@ results."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import Case, CaseSet, Script
+from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.messages import Setup, pack_unit
-from tritonport.verify.model import CaseResult, Check, Finding, HostResult, KernelTarget, LaunchCount
+from tritonport.verify.model import (
+    CaseResult,
+    Check,
+    Finding,
+    HostResult,
+    KernelTarget,
+    KernelTime,
+    LaunchCount,
+)
 from tritonport.verify.pool import Worker, WorkerError
 
 WHOLE_RUN_CORES = (2, 3, 1, 4096)
@@ -45,6 +54,16 @@ class Job:
             Setup((folder, root), watched, folder, source.version, exact, cases, hazard),
             units,
         )
+
+    def on(self, device: DeviceSetup, processors: int) -> Job:
+        """The same on a device, where whole operators start at most `processors` programs and products of fp32
+        operands run on matrix units."""
+        cases = self.original.cases
+        if device.kind != "interpreter":
+            cases = replace(cases, tolerances=replace(cases.tolerances, tf32=True))
+        original = replace(self.original, device=device, cases=cases)
+        migrated = replace(self.migrated, device=device, cases=cases)
+        return Job(original, migrated, tuple((unit, processors) for unit, _ in self.units))
 
 
 def unit_folder(folder: Path, index: int) -> Path:
@@ -136,7 +155,12 @@ def _result(
         _counts(answer["launches"]),
         round(original["seconds"] + answer["seconds"], 3),
         tuple(_finding(f) for f in (*original.get("findings", ()), *answer.get("findings", ()))),
+        _times(original.get("times", {}), answer.get("times", {})),
     )
+
+
+def _times(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[KernelTime, ...]:
+    return tuple(KernelTime(kernel, before.get(kernel), after[kernel]) for kernel in sorted(after))
 
 
 def _finding(data: Mapping[str, Any]) -> Finding:

@@ -37,6 +37,8 @@ class ToleranceSpec:
     growth: how much the fp32 sums may lose beyond sqrt(length) * u (conditioning of the chunk solve).
     peak: largest single error over the root mean square one.
     conditioning: by output, how much larger its error is because it is a difference of nearly equal sums.
+    tf32: products of fp32 operands keep 10 bits of them, as in NVIDIA's tf32 and Ascend's hf32 (fp16 keeps as
+    many).
     """
 
     stages: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -44,6 +46,7 @@ class ToleranceSpec:
     peak: float = 16.0
     conditioning: Mapping[str, float] = field(default_factory=dict[str, float])
     source: str = "formula of tritonport.verify.tolerance, no constants given"
+    tf32: bool = False
 
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> ToleranceSpec:
@@ -58,8 +61,9 @@ class ToleranceSpec:
         binade, s of them sqrt(s/3)*u; a factor 2 covers the spread over draws. Sums of n terms in fp32 lose
         u32*sqrt(n).
         """
-        rounding = 2.0 * UNIT_ROUNDOFF[dtype] * sqrt(self.stages.get(dtype, 4) / 3.0)
+        operands = "fp16" if dtype == "fp32" and self.tf32 else dtype
+        rounding = 2.0 * UNIT_ROUNDOFF[operands] * sqrt(self.stages.get(operands, 4) / 3.0)
         summing = self.growth * _ACCUMULATOR * sqrt(max(length, 1))
-        relative = summing if dtype == "fp32" else rounding + summing
+        relative = summing if operands == "fp32" else rounding + summing
         ulp = 2.0 * UNIT_ROUNDOFF.get(output_dtype, _ACCUMULATOR)
         return Tolerance(relative, max(1.0, self.peak * relative / ulp), self.source)

@@ -3,8 +3,10 @@ wrong."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -26,6 +28,16 @@ def installed_version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def processor_name() -> str:
+    """The processor's model, as Linux tells it, else its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor() or platform.machine())
 
 
 def check_versions(installed: Installed = installed_version) -> tuple[dict[str, str], str | None]:

@@ -1,5 +1,5 @@
-"""Every kernel launch of this process passes here: the interpreter's grid executor is the one point that
-heuristics, tuners and every way of launching share."""
+"""Every kernel launch of this process passes here. In the interpreter the grid executor, on a device
+`JITFunction.run` is the one point that heuristics, tuners and every way of launching share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, Protocol
-
-from tritonport.verify.child.shims.untyped import interp
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +45,73 @@ def unlisten(listener: Listener) -> None:
 
 
 def install() -> None:
-    """Hook the grid executor; once per process, after the shims."""
+    """Hook the grid executor of the interpreter; once per process, after the shims."""
+    from tritonport.verify.child.shims.untyped import interp
+
     stock = interp.GridExecutor.__call__
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _listeners:
-            return stock(self, *args, **kwargs)
-        launch = _describe(self, args, kwargs)
-        heard = tuple(_listeners)
-        for listener in heard:
-            listener.before(launch)
-        try:
-            return stock(self, *args, **kwargs)
-        finally:
-            for listener in reversed(heard):
-                listener.after(launch)
+        return _announce(
+            self.fn, self.arg_names, self.grid, args, kwargs, lambda: stock(self, *args, **kwargs)
+        )
 
     interp.GridExecutor.__call__ = call
 
 
-def _describe(executor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Launch:
-    arguments = dict(zip(executor.arg_names, args, strict=False))
-    arguments.update({k: v for k, v in kwargs.items() if k in executor.arg_names})
-    code = executor.fn.__code__
+def install_compiled() -> None:
+    """Hook the launches of compiled kernels; once per process."""
+    from triton.runtime.jit import JITFunction
+
+    kind: Any = JITFunction
+    stock = kind.run
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        def launch() -> Any:
+            return stock(self, *args, grid=grid, warmup=warmup, **kwargs)
+
+        if warmup:  # compiles, launches nothing
+            return launch()
+        return _announce(self.fn, self.arg_names, grid, args, kwargs, launch)
+
+    kind.run = run
+
+
+def _announce(
+    function: Any,
+    names: Any,
+    grid: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    launch: Callable[[], Any],
+) -> Any:
+    """Tell the listeners, launch, and tell them again. A launch that fails is not counted."""
+    if not _listeners:
+        return launch()
+    about = _describe(function, names, grid, args, kwargs)
+    heard = tuple(_listeners)
+    for listener in heard:
+        listener.before(about)
+    try:
+        return launch()
+    except BaseException:
+        for listener in heard:
+            if isinstance(listener, Counter):
+                listener.take_back(about)
+        raise
+    finally:
+        for listener in reversed(heard):
+            listener.after(about)
+
+
+def _describe(function: Any, names: Any, grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Launch:
+    arguments = dict(zip(names, args, strict=False))
+    arguments.update({k: v for k, v in kwargs.items() if k in names})
+    code = function.__code__
     return Launch(
-        kernel=f"{executor.fn.__module__}:{executor.fn.__name__}",
+        kernel=f"{function.__module__}:{function.__name__}",
         file=Path(code.co_filename),
         line=code.co_firstlineno,
-        grid=_grid(executor.grid, arguments),
+        grid=_grid(grid, arguments),
         arguments=arguments,
     )
 
@@ -108,6 +145,15 @@ class Counter:
             count.launches += 1
             count.programs += launch.programs
             count.widest = max(count.widest, launch.programs)
+
+    def take_back(self, launch: Launch) -> None:
+        """A configuration that does not fit the device ran nothing; the tuner tries another one."""
+        count = self.kernels.get(launch.kernel)
+        if count is not None and launch.programs:
+            count.launches -= 1
+            count.programs -= launch.programs
+            if not count.launches:
+                del self.kernels[launch.kernel]
 
     def after(self, launch: Launch) -> None:
         pass

@@ -23,6 +23,11 @@ class Worker:
         self._setup = setup
         for folder in reversed(setup.paths):
             sys.path.insert(0, folder)
+        if setup.device is not None:
+            from tritonport.verify.child.device.start import make_side
+
+            self._side: Any = make_side(setup, setup.device)
+            return
         from tritonport.verify.child import launches, shims
 
         shims.install()

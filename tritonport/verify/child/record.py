@@ -52,8 +52,9 @@ class _Open:
 class Recorder:
     """Context manager; `calls` holds, in order of return, every call that launched a kernel itself."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, encoder: Callable[[str], Encoder] = Encoder) -> None:
+        """encoder: makes, from a prefix for its storages, what encodes one side of a call."""
+        self.root, self._encoder = root, encoder
         self.calls: list[HostCall] = []
         self._open: list[_Open] = []
         self._watched: dict[CodeType, bool] = {}
@@ -81,7 +82,7 @@ class Recorder:
         if event == "call" and self._watches(frame.f_code):
             sys.setprofile(None)
             try:
-                self._open.append(_enter(frame))
+                self._open.append(_enter(frame, self._encoder("a")))
             finally:
                 sys.setprofile(self._profile)
         elif event == "return" and self._open and self._open[-1].frame is frame:
@@ -120,7 +121,7 @@ class Recorder:
             return
         done = HostCall(key, call.kernels, call.before, tensors=call.tensors, why_not=call.why_not)
         if done.why_not is None:
-            encoder = Encoder("r")
+            encoder = self._encoder("r")
             done.why_not = _guard(lambda: _encode_return(done, encoder, call.arguments, value))
             done.tensors.update(encoder.tensors)
         self.calls.append(done)
@@ -130,9 +131,8 @@ def _encode_return(call: HostCall, encoder: Encoder, arguments: Any, value: Any)
     call.after, call.result = encoder.encode(arguments), encoder.encode(value)
 
 
-def _enter(frame: FrameType) -> _Open:
+def _enter(frame: FrameType, encoder: Encoder) -> _Open:
     call = _Open(frame, _arguments(frame))
-    encoder = Encoder("a")
 
     def encode() -> None:
         call.before = encoder.encode(call.arguments)

@@ -12,6 +12,11 @@ from operator import itemgetter
 import torch
 from torch import Tensor
 
+from tritonport.verify.child import chunked_reference
+
+TOKEN_BY_TOKEN = 512
+"""Longest sequence that is computed one token at a time; beyond it the block form takes seconds, not hours."""
+
 
 def gated_delta_rule(
     q: Tensor,
@@ -49,6 +54,8 @@ def _sequence(
     batch, length, heads, key_dim = q.shape
     value_heads, value_dim = v.shape[2:]
     q, k = (x.repeat_interleave(value_heads // heads, dim=2) for x in (q, k))
+    if length > TOKEN_BY_TOKEN:
+        return chunked_reference.sequence(q, k, v, g, beta, scale, initial)
     state = q.new_zeros(batch, value_heads, key_dim, value_dim) if initial is None else initial
     outputs: list[Tensor] = []
     for t in range(length):

@@ -1,0 +1,1 @@
+"""What runs inside a worker process on a device. The kinds of device differ in `backends` alone."""
