@@ -1,0 +1,92 @@
+"""The small rules for masks, addresses and options: their examples, second runs, and the same results on both sides."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.facts.test_tile_rules import migrated, rewritten
+from tests.support.cases import environment
+from tritonport.passes import all_rules
+from tritonport.resources import rules_root
+
+RULES = ("bool-mask", "bool-scan", "guarded-load", "negative-lanes")
+INPUTS: dict[str, dict[str, Any]] = {
+    "allowed": {"x": [4, 13], "keep": {"bool": [4, 13]}, "y": {"empty": [4, 13]}, "n": 13, "N": 16},
+    "ranks": {"x": [16], "rank": {"zeros": [16]}, "count": {"zeros": [2]}, "limit": 0.25, "N": 16},
+    "neighbour": {"ends": {"int": [3, 4, 9, 11, 20]}, "y": {"zeros": [5]}, "n": 5, "N": 4},
+    "named": {"x": [37], "y": {"empty": [37]}, "T": 37, "N": 16},
+    "gathered": {"x": [9], "rows": {"int": [3, -1, 8, 0, -1]}, "y": {"empty": [5]}, "n": 5, "N": 8},
+    "shifted": {"x": [21, 8], "y": {"empty": [21, 8]}, "T": 21, "W": 3, "N": 8, "D": 8},
+    "before": {"x": [21], "y": {"empty": [21]}, "n": 21, "N": 8},
+    "reversed_rows": {"x": [21], "y": {"empty": [21]}, "T": 21, "N": 8},
+    "missing_rows": {
+        "x": [9, 4],
+        "rows": {"int": [3, -1, 8, 0, -1]},
+        "y": {"empty": [5, 4]},
+        "n": 5,
+        "N": 8,
+        "D": 4,
+    },
+}
+
+
+def examples(ending: str) -> list[Any]:
+    found = [
+        (slug, path)
+        for slug in RULES
+        for path in sorted((rules_root() / "catalog" / slug / "examples").glob(ending))
+    ]
+    return [pytest.param(slug, path, id=f"{slug}-{path.name.split('.')[0]}") for slug, path in found]
+
+
+@pytest.mark.parametrize(("slug", "path"), examples("*.in.py"))
+def test_an_example_becomes_what_its_page_shows(slug: str, path: Path) -> None:
+    assert migrated(slug, path).text == rewritten(path).read_text()
+
+
+@pytest.mark.parametrize(("slug", "path"), examples("*.out.py"))
+def test_a_second_run_changes_nothing(slug: str, path: Path) -> None:
+    assert not migrated(slug, path).changed
+
+
+@pytest.mark.parametrize(("slug", "path"), examples("*.noop.py"))
+def test_what_is_not_to_be_rewritten_stays_and_a_refusal_says_why(slug: str, path: Path) -> None:
+    result = migrated(slug, path)
+    assert not result.changed
+    assert bool(result.unresolved) == path.name.startswith("refused")
+
+
+@pytest.fixture(scope="module")
+def pairs() -> dict[str, dict[str, Any]]:
+    """Both sides of every example that has inputs, run in one process."""
+    paths = [path for _, path in (param.values for param in examples("*.in.py"))]
+    wanted = [
+        [str(p), str(rewritten(p)), INPUTS[p.name.split(".")[0]]]
+        for p in paths
+        if p.name.split(".")[0] in INPUTS
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.rules.run_pairs"],
+        input=json.dumps(wanted),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("slug", "path"), examples("*.in.py"))
+def test_the_rewritten_example_gives_the_same_results(
+    slug: str, path: Path, pairs: dict[str, dict[str, Any]]
+) -> None:
+    found = pairs[str(path)]
+    assert found["touched"]
+    assert found["same"] if all_rules()[slug].rule_class == "exact" else found["close"], found
