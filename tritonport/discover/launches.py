@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tritonport.discover.functions import JitFunction, jit_meanings
 from tritonport.discover.grids import GridExpr, grid_of
-from tritonport.discover.index import FunctionNode, Imports, Index
+from tritonport.discover.index import Definition, FunctionNode, Imports, Index, ModuleRef
 
 RUNTIME_MODULE = "tritonport_runtime"
 """Last part of the import name of the run-time module that a migration emits."""
@@ -110,15 +110,11 @@ def launch_sites(index: Index, functions: dict[str, JitFunction]) -> tuple[Launc
 
 def is_runtime_call(index: Index, module: str, expr: ast.expr) -> bool:
     """A call of a helper of the emitted run-time module."""
-    return (
-        isinstance(expr, ast.Call)
-        and any(RUNTIME_MODULE in name.split(".") for name in index.externals(module, expr.func))
-    ) or (
-        isinstance(expr, ast.Call)
-        and any(
-            RUNTIME_MODULE in getattr(m, "module", "").split(".") for m in index.meanings(module, expr.func)
-        )
-    )
+    if not isinstance(expr, ast.Call):
+        return False
+    names = [*index.externals(module, expr.func)]
+    names += [m.module for m in index.meanings(module, expr.func) if isinstance(m, Definition | ModuleRef)]
+    return any(RUNTIME_MODULE in name.split(".") for name in names)
 
 
 def _unwrap(index: Index, module: str, expr: ast.expr, host: _Host) -> tuple[ast.expr, bool]:
