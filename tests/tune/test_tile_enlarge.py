@@ -167,7 +167,7 @@ def test_tile(arguments: tuple[Any, ...], size: int) -> None:
 
 
 def test_configurations_without_tiles_are_each_there_once() -> None:
-    Config = pytest.importorskip("triton").Config  # noqa: N806
+    Config = pytest.importorskip("triton").Config
     scope: dict[str, Any] = {"__name__": "tritonport_runtime"}
     exec(runtime_text(), scope)
     given = [Config({"BD": size, "S": 1}, num_warps=warps) for size in (32, 64) for warps in (2, 4)]

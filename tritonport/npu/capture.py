@@ -43,6 +43,20 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """A launch with other tile sizes. variant: place in the list of its kernel's variants. unit: as of Launch."""
+
+    kernel: str
+    variant: int
+    unit: str
+
+
+Variants = Mapping[str, Sequence[Mapping[str, tuple[str, int]]]]
+"""By kernel, sets of tile sizes to record each launch with: tile parameter -> (parameter with the size of its
+axis, largest tile)."""
+
+
+@dataclass(frozen=True, slots=True)
 class CapturedCase:
     """error: the traceback's end when the host code raised. notes: what this release does not have."""
 
@@ -50,6 +64,7 @@ class CapturedCase:
     launches: tuple[Launch, ...]
     error: str | None
     notes: tuple[str, ...]
+    tried: tuple[Tried, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +104,30 @@ def capture(
     *,
     only: Sequence[str] | None = None,
     seconds: float = 600.0,
+    variants: Variants | None = None,
 ) -> Captured:
     """Launches of the originals (out None) or of the migrated tree `out`, which imports over the originals.
 
-    Cached by the bytes of every source that could be imported.
+    Cached by the bytes of every source that could be imported. variants: tile sizes to try besides.
     """
     watched = [source.root / source.package if source.package else source.entry_path]
     sources = cache.digest_of_sources([*watched, *([out] if out else [])])
     described = [{**case, "path": None} for case in cases]
     name = cache.key(
-        "capture", toolchain.identity, str(device), sources, described, only, bool(out), str(source.entry)
+        "capture",
+        toolchain.identity,
+        str(device),
+        sources,
+        described,
+        only,
+        bool(out),
+        str(source.entry),
+        variants,
     )
     answer = cache.get(name)
     if answer is None:
-        answer = _run(toolchain, device, source, out, cases=cases, only=only, seconds=seconds)
+        asked = {"only": only, "variants": variants}
+        answer = _run(toolchain, device, source, out, cases=cases, asked=asked, seconds=seconds)
         if answer["problem"] is None:
             cache.put(name, answer)
     return _read(answer)
@@ -115,7 +140,7 @@ def _run(
     out: Path | None,
     *,
     cases: Sequence[Case],
-    only: Sequence[str] | None,
+    asked: Mapping[str, Any],
     seconds: float,
 ) -> dict[str, Any]:
     roots = [source.root.resolve(), *([out.resolve()] if out else [])]
@@ -130,7 +155,7 @@ def _run(
             "activate": out is not None,
             "device": {"arch": device.arch, "cube": device.cube, "vector": device.vector},
             "cases": [_in_tree(case, source, out) for case in cases],
-            "only": only,
+            **asked,
             "roots": [*renamed, (f"{toolchain.triton_folder.parent}/", LIBRARY)],
         }
         (folder / "request.json").write_text(json.dumps(request))
@@ -181,7 +206,8 @@ def _read(answer: Mapping[str, Any]) -> Captured:
             broken[key] = Measurement(None, 0.0, messages=(refused,))
         else:
             options = {**facts["options"], **facts["unknown_options"]}
-            units[key] = Unit(facts["kernel"], facts["file"], facts["line"], facts["ttir"], options)
+            place = (facts["kernel"], facts["file"], facts["line"])
+            units[key] = Unit(*place, facts["ttir"], options, facts["signature"])
     return Captured(tuple(_case(case) for case in answer["cases"]), units, broken, answer["problem"])
 
 
@@ -190,7 +216,8 @@ def _case(case: Mapping[str, Any]) -> CapturedCase:
         Launch(item["kernel"], item["unit"], (item["grid"][0], item["grid"][1], item["grid"][2]))
         for item in case["launches"]
     )
-    return CapturedCase(case["case"], launches, case["error"], tuple(case["notes"]))
+    tried = tuple(Tried(item["kernel"], item["variant"], item["unit"]) for item in case.get("tried", ()))
+    return CapturedCase(case["case"], launches, case["error"], tuple(case["notes"]), tried)
 
 
 def _refused(facts: Mapping[str, Any]) -> Message | None:

@@ -58,13 +58,17 @@ exit 0
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is compiled: one specialisation. ttir: its Triton IR, with source paths relative to the root."""
+    """What is compiled: one specialisation. ttir: its Triton IR, with source paths relative to the root.
+
+    signature: the type of each run-time parameter (`*bf16`, `i32`).
+    """
 
     kernel: str
     file: str
     line: int
     ttir: str
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    signature: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

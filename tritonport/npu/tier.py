@@ -132,7 +132,7 @@ def run_npu_compile(
     if problem or not any(case.launches for c in sides.values() for case in c.cases):
         why = problem or _no_launches(sides)
         return NpuReport(found.facts(chip.arch), "not-run", why, target, notes=found.notes)
-    setting = Setting(chip.arch, _limits(chosen), seconds)
+    setting = setting_for(chosen, chip, seconds)
     results = _compiled(found, setting, sides, jobs, progress)
     details = _details(sides, results, _grid_limit(chosen))
     facts = found.facts(chip.arch)
@@ -154,9 +154,11 @@ def choose_target(name: str) -> tuple[Target, Device]:
     raise UserError(f"unknown target {name!r}", f"known: {', '.join(target_names())}, or a chip of theirs")
 
 
-def _limits(target: Target) -> dict[str, int]:
+def setting_for(target: Target, chip: Device, seconds: float = 300.0) -> Setting:
+    """How kernels are compiled for a target that has the figures of its memories."""
     figures = target.figures
-    return limits_of(figures["ub"].value, figures["l1"].value, figures["l0c"].value)
+    limits = limits_of(figures["ub"].value, figures["l1"].value, figures["l0c"].value)
+    return Setting(chip.arch, limits, seconds)
 
 
 def _grid_limit(target: Target) -> int | None:
@@ -205,7 +207,7 @@ def _compiled(
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         # longest first, so that no core waits for one that was begun last
         order = sorted(wanted.items(), key=lambda item: -len(item[1].ttir))
-        running = {pool.submit(_cached, toolchain, setting, unit): key for key, unit in order}
+        running = {pool.submit(compile_cached, toolchain, setting, unit): key for key, unit in order}
         for done, future in enumerate(as_completed(running), 1):
             key = running[future]
             results[key] = future.result()
@@ -217,7 +219,7 @@ def _unit_key(unit: Unit) -> str:
     return cache.key("unit", unit.ttir, dict(unit.options), unit.file, unit.line)
 
 
-def _cached(toolchain: Toolchain, setting: Setting, unit: Unit) -> Measurement:
+def compile_cached(toolchain: Toolchain, setting: Setting, unit: Unit) -> Measurement:
     """A time-out or a missing program is not remembered: it may be the machine's fault."""
     name = cache.key("compiled", toolchain.identity, str(setting), _unit_key(unit))
     stored = cache.get(name)

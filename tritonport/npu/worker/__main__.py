@@ -29,7 +29,7 @@ def main(request_path: str) -> None:
     sys.argv = [sys.argv[0]]
     npu_stubs.install(npu_stubs.Device(**request["device"]))
     problem = _activate() if request["activate"] else None
-    recorder = npu_launch.Recorder()
+    recorder = npu_launch.Recorder(variants=request.get("variants") or {})
     cases = [] if problem else [_case(case, recorder) for case in _expanded(request)]
     roots = [(root, name) for root, name in request["roots"]]
     units = {key: npu_lower.lower(unit, folder, roots) for key, unit in recorder.units.items()}
@@ -68,7 +68,7 @@ def _name(base: str, inputs: str) -> str:
 
 
 def _case(case: dict[str, Any], recorder: npu_launch.Recorder) -> dict[str, Any]:
-    recorder.launches = []
+    recorder.launches, recorder.tried = [], []
     start, error, notes = time.monotonic(), None, list[str]()
     with npu_launch.capturing(recorder):
         try:
@@ -82,6 +82,7 @@ def _case(case: dict[str, Any], recorder: npu_launch.Recorder) -> dict[str, Any]
         "notes": notes,
         "seconds": seconds,
         "launches": recorder.launches,
+        "tried": recorder.tried,
     }
 
 

@@ -31,10 +31,15 @@ class Unit:
 
 @dataclass
 class Recorder:
-    """units: by key, in order of first launch. launches: of the case that runs now."""
+    """units: by key, in order of first launch. launches: of the case that runs now.
+
+    variants: by kernel, sets of tile sizes that each launch is recorded with too; tried: those of the case.
+    """
 
     units: dict[str, Unit] = field(default_factory=dict)
     launches: list[dict[str, Any]] = field(default_factory=list)
+    variants: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    tried: list[dict[str, Any]] = field(default_factory=list)
 
     def record(self, jit: Any, args: tuple[Any, ...], grid: Any, kwargs: dict[str, Any]) -> None:
         """Mirrors JITFunction.run of triton-ascend 3.2.0 up to its call of the compiler."""
@@ -51,7 +56,13 @@ class Recorder:
         values = tuple(bound.values())
         attrs = backend.get_attrs_descriptor(jit.params, values)
         unit = self._unit(jit, spec, values, attrs, asked=(options, unknown))
-        self.launches.append({"kernel": kernel_name(jit), "unit": unit.key, "grid": _grid(grid, bound)})
+        name = kernel_name(jit)
+        self.launches.append({"kernel": name, "unit": unit.key, "grid": _grid(grid, bound)})
+        for number, tiles in enumerate(self.variants.get(name, ())):
+            sizes = {key: _tile(bound[size], limit) for key, (size, limit) in tiles.items()}
+            changed = tuple(sizes.get(key, value) for key, value in bound.items())
+            tried = self._unit(jit, spec, changed, attrs, asked=(options, unknown))
+            self.tried.append({"kernel": name, "variant": number, "unit": tried.key})
 
     def _unit(self, jit: Any, spec: Any, values: tuple[Any, ...], attrs: Any, *, asked: _Options) -> Unit:
         """asked: the options that the compiler knows, and the others of the launch."""
@@ -68,6 +79,11 @@ class Recorder:
         identity = repr((kernel_name(jit), signature, constants, attrs.to_dict(), options, unknown))
         key = hashlib.sha256(identity.encode()).hexdigest()[:16]
         return self.units.setdefault(key, Unit(key, jit, signature, constants, attrs, options, unknown))
+
+
+def _tile(size: int, limit: int) -> int:
+    """As `tile` of the emitted run-time module."""
+    return min(max(1 << (max(size, 1) - 1).bit_length(), 16), limit)
 
 
 def kernel_name(jit: Any) -> str:
