@@ -18,7 +18,7 @@ LAYERS = (
     ("passes",),
     ("catalog", "header", "profiles", "targets", "tuning"),
     ("config", "emit", "examples", "overrides", "report"),
-    ("rulepages",),
+    ("outcome", "rulepages"),
     ("migrate", "npu", "verify"),
     ("check", "tune", "upstream"),
     ("cli",),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tritonport import __version__
 from tritonport.discover import Analysis, analyse
-from tritonport.discover.model import Kernel
 from tritonport.discover.parse import ParsedModule
 from tritonport.emit.lock import (
     LINES,
@@ -21,7 +18,6 @@ from tritonport.emit.lock import (
     lines_text,
     lock_text,
     rule_digests,
-    rules_digest,
 )
 from tritonport.emit.tree import check_out, runtime_module, runtime_path, runtime_text, staged, write_files
 from tritonport.engine.choices import Choices
@@ -29,26 +25,18 @@ from tritonport.engine.context import Settings
 from tritonport.engine.gates import GateError
 from tritonport.engine.linemap import Origin
 from tritonport.engine.pipeline import FileResult, run_file
-from tritonport.engine.residual import residues
 from tritonport.engine.rule import Rule
 from tritonport.errors import ExitCode, UserError
+from tritonport.facts.fingerprint import fingerprints
 from tritonport.facts.programs import Programs, plan_programs
 from tritonport.header import with_header
+from tritonport.outcome import exit_code, run_record
+from tritonport.overrides import Entry, Overrides, judge
 from tritonport.passes import all_rules
 from tritonport.profiles import load_profile
-from tritonport.record import (
-    TIERS,
-    KernelRecord,
-    Outcome,
-    RuleClass,
-    RuleUse,
-    RunRecord,
-    TierResult,
-    Unresolved,
-    weakest,
-)
+from tritonport.record import RunRecord
 from tritonport.report.changes import run_changes
-from tritonport.sources.tree import SourceTree, digest_bytes, digest_files
+from tritonport.sources.tree import SourceTree, digest_bytes
 from tritonport.targets import load_target
 from tritonport.tuning import choices_for, load_tuning
 
@@ -72,7 +60,7 @@ class MigrateOptions:
     """target, profile: names in rules/. schedule: contiguous or interleaved. rules: slugs, None for the profile's.
 
     tuning: a tuning file, in front of those that come with the tool. choices: what single kernels get instead of
-    any tuning file's.
+    any tuning file's. overrides: entries about single kernels, which win over all of these.
     """
 
     target: str = "a2"
@@ -83,6 +71,7 @@ class MigrateOptions:
     command: str = ""
     tuning: Path | None = None
     choices: Choices | None = None
+    overrides: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,23 +91,28 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     analysis = _analysed(tree)
     rules = active_rules(options)
     programs = plan_programs(analysis)
+    overrides = _overrides(analysis, rules, options)
     settings = _engine_settings(tree, analysis, rules, options)
+    settings = replace(settings, choices=overrides.choices(settings.choices))
     results = run_files(analysis, programs, settings, rules, options.jobs, progress)
-    record = _record(analysis, programs, results, rules, options)
+    record = run_record(analysis, programs, results, rules, options.target, options.profile)
+    kernels, overrides = overrides.over(record.kernels)
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
     _check_second_run(tree, texts, _of_output(settings, programs), rules)
     dropped = {str(analysis.index.modules[name].file): result.dropped for name, result in changed.items()}
-    extra = {
-        "settings": _settings(options),
+    extra: dict[str, Any] = {
+        "settings": _settings(options, overrides),
         "changes": {
             "code": code_digest(),
             "rules": rule_digests(rules),
             **run_changes(analysis.discovery, texts, origins, dropped),
         },
     }
-    record = replace(record, seconds=time.monotonic() - started, extra=extra)
-    write_output(out, tree, record, options, texts, origins, dropped)
+    if overrides.judged:
+        extra["overrides"] = [item.to_json() for item in overrides.judged]
+    record = replace(record, kernels=kernels, seconds=time.monotonic() - started, extra=extra)
+    write_output(out, tree, record, texts, origins, dropped)
     return MigrateResult(record, out, exit_code(record), origins)
 
 
@@ -135,6 +129,11 @@ def _engine_settings(
         own = load_tuning(options.tuning) if options.tuning is not None else ()
         choices = choices_for(analysis, options.target, own) if tuned else {}
     return replace(settings, choices=choices)
+
+
+def _overrides(analysis: Analysis, rules: Sequence[Rule], options: MigrateOptions) -> Overrides:
+    slugs = [rule.slug for rule in rules]
+    return judge(options.overrides, fingerprints(analysis), analysis.index.modules, slugs)
 
 
 def _of_output(settings: Settings, programs: Programs) -> Settings:
@@ -182,7 +181,7 @@ def run_files(
     progress: Progress,
 ) -> dict[str, FileResult]:
     """Run the rules over every module that may change; the others are left out."""
-    modules = [m for m in analysis.index.modules.values() if _concerned(m, analysis, programs)]
+    modules = [m for m in analysis.index.modules.values() if concerned(m, analysis, programs)]
     results: dict[str, FileResult] = {}
     if jobs > 1 and len(modules) > 1:
         with ProcessPoolExecutor(
@@ -202,7 +201,7 @@ def run_files(
     return dict(sorted(results.items()))
 
 
-def _concerned(module: ParsedModule, analysis: Analysis, programs: Programs) -> bool:
+def concerned(module: ParsedModule, analysis: Analysis, programs: Programs) -> bool:
     """Modules with a planned kernel, a helper variant, a launch of one, or a function on the way to one."""
     keys = {*programs.plans, *programs.helpers}
     if any(key.partition(":")[0] == module.name for key in keys):
@@ -247,13 +246,16 @@ def _outputs(
     return texts, origins
 
 
-def _settings(options: MigrateOptions) -> dict[str, Any]:
+def _settings(options: MigrateOptions, overrides: Overrides) -> dict[str, Any]:
+    """What decided the output besides sources and tool; members that say nothing are left out."""
+    said = overrides.settings()
     return {
         "target": options.target,
         "profile": options.profile,
         "schedule": options.schedule,
         "rules": options.rules,
         **({"tuning": digest_bytes(options.tuning.read_bytes())} if options.tuning is not None else {}),
+        **({"overrides": said} if said else {}),
     }
 
 
@@ -266,141 +268,16 @@ def _check_second_run(
     if programs.plans:
         raise GateError(f"a second run would rewrite {', '.join(sorted(programs.plans))}")
     for module in analysis.index.modules.values():
-        if str(module.file) in texts and _concerned(module, analysis, programs):
+        if str(module.file) in texts and concerned(module, analysis, programs):
             again = run_file(module, analysis, programs, settings, rules)
             if again.changed:
                 raise GateError(f"a second run would change {module.file}")
-
-
-def _record(
-    analysis: Analysis,
-    programs: Programs,
-    results: Mapping[str, FileResult],
-    rules: Sequence[Rule],
-    options: MigrateOptions,
-) -> RunRecord:
-    tree = analysis.discovery.tree
-    classes: dict[str, RuleClass] = {rule.slug: rule.rule_class for rule in rules}
-    counts: Counter[tuple[str | None, str]] = Counter()
-    unresolved: dict[str, list[Unresolved]] = {}
-    own: dict[tuple[str | None, str], RuleClass] = {}
-    notes: dict[str, list[str]] = {}
-    for result in results.values():
-        counts.update(result.counts)
-        own.update({key: weakest(found, own.get(key, found)) for key, found in result.classes.items()})
-        for kernel, text in result.notes:
-            notes.setdefault(kernel, []).append(text)
-        for kernel, item in result.unresolved:
-            unresolved.setdefault(kernel or "", []).append(item)
-    _scan(analysis, programs, results, rules, unresolved)
-    kernels = tuple(
-        _kernel_record(
-            analysis, programs, kernel, counts, {**classes, **_by_slug(own, kernel)}, unresolved, notes
-        )
-        for kernel in analysis.discovery.kernels
-        if kernel.reachable or kernel.name in programs.refused
-    )
-    return RunRecord(
-        tool={"version": __version__, "rules_digest": rules_digest()},
-        source={
-            "distribution": tree.distribution,
-            "version": tree.version,
-            "entry": str(tree.entry),
-            "digest": digest_files(tree.root, analysis.discovery.files),
-        },
-        target=options.target,
-        profile=options.profile,
-        kernels=kernels,
-        seconds=0.0,
-    )
-
-
-def _by_slug(own: Mapping[tuple[str | None, str], RuleClass], kernel: Kernel) -> dict[str, RuleClass]:
-    """The classes of a kernel's edits, where they were noted."""
-    return {slug: found for (name, slug), found in own.items() if name == kernel.name}
-
-
-def _scan(
-    analysis: Analysis,
-    programs: Programs,
-    results: Mapping[str, FileResult],
-    rules: Sequence[Rule],
-    unresolved: dict[str, list[Unresolved]],
-) -> None:
-    """The residual scan: what may not remain, attributed to the kernel it belongs to."""
-    slugs = frozenset(rule.slug for rule in rules)
-    for name, result in results.items():
-        kernels = {
-            k.partition(":")[2].rpartition(".")[2]: k for k in programs.plans if k.partition(":")[0] == name
-        }
-        file = str(analysis.index.modules[name].file)
-        for residue in residues(result.text, frozenset(kernels), slugs):
-            origin = result.origins[min(residue.line, len(result.origins)) - 1]
-            item = Unresolved(
-                residue.slug, file, origin.line or residue.line, f"left in the output: {residue.why}"
-            )
-            unresolved.setdefault(kernels.get(residue.function, ""), []).append(item)
-
-
-def _kernel_record(
-    analysis: Analysis,
-    programs: Programs,
-    kernel: Kernel,
-    counts: Counter[tuple[str | None, str]],
-    classes: Mapping[str, RuleClass],
-    unresolved: Mapping[str, list[Unresolved]],
-    said: Mapping[str, list[str]],
-) -> KernelRecord:
-    launches = analysis.discovery.launches_of(kernel)
-    plan = programs.plans.get(kernel.name)
-    items = [*unresolved.get(kernel.name, [])]
-    outcome: Outcome = "needs-review" if items else "converted"
-    notes = tuple(said.get(kernel.name, ()))
-    refusal = programs.refused.get(kernel.name)
-    if refusal is not None:
-        items.append(Unresolved("grid-collapse", refusal.file, refusal.line, refusal.why))
-        outcome = "not-converted"
-    if kernel.name in programs.persistent:
-        notes = ("already persistent: an earlier run made it",)
-    tiers: dict[str, TierResult] = dict.fromkeys(TIERS, "not-run")
-    tiers["parse"] = "pass"
-    return KernelRecord(
-        name=kernel.name,
-        file=str(kernel.file),
-        line=kernel.line,
-        outcome=outcome,
-        rules=tuple(
-            RuleUse(slug, classes[slug], count)
-            for (name, slug), count in sorted(counts.items(), key=lambda item: item[0][1])
-            if name == kernel.name
-        ),
-        unresolved=tuple(sorted(items, key=lambda i: (i.file, i.line, i.slug))),
-        grid_before=launches[0].grid.text if launches else None,
-        grid_after=f"(min({_tasks(launches[0].grid.axes)}, {plan.cores} cores),)"
-        if plan and launches
-        else None,
-        tiers=tiers,
-        reachable=True,
-        apart=kernel.apart,
-        notes=notes,
-    )
-
-
-def _tasks(axes: tuple[str, ...]) -> str:
-    return " * ".join(f"({axis})" if len(axes) > 1 and not axis.isidentifier() else axis for axis in axes)
-
-
-def exit_code(record: RunRecord) -> ExitCode:
-    """1 when a kernel that counts is not converted or needs review."""
-    counted = [k for k in record.kernels if k.reachable and k.apart is None]
-    return ExitCode.FINDINGS if any(k.outcome != "converted" for k in counted) else ExitCode.OK
 
 
 def write_output(
     out: Path,
     tree: SourceTree,
     record: RunRecord,
-    options: MigrateOptions,
     texts: Mapping[str, str],
     origins: Mapping[str, tuple[Origin, ...]],
     dropped: Mapping[str, Mapping[int, str]],
@@ -413,4 +290,4 @@ def write_output(
         write_files(stage, tree, files, modules)
         pairs = {path: (before.get(path, b""), text.encode()) for path, text in files.items()}
         (stage / LINES).write_text(lines_text(origins, dropped), encoding="utf-8")
-        (stage / LOCK).write_text(lock_text(record, _settings(options), pairs), encoding="utf-8")
+        (stage / LOCK).write_text(lock_text(record, record.extra["settings"], pairs), encoding="utf-8")

@@ -189,19 +189,24 @@ def today() -> date:
     return now.date()
 
 
-def load_overrides(own: Sequence[Path], known: Collection[str]) -> tuple[Entry, ...]:
-    """The entries of rules/kernels and of the user's files or folders. known: slugs of rules.
+def load_overrides(
+    own: Sequence[Path], known: Collection[str], whole: Collection[str] = ()
+) -> tuple[Entry, ...]:
+    """The entries of rules/kernels and of the user's files or folders.
 
-    Raises UserError, naming file and line, for what is missing, unknown or of the wrong kind.
+    known: slugs of rules. whole: rules that change a kernel and its launches together, so that no single kernel can
+    go without them. Raises UserError, naming file and line, for what is missing, unknown or of the wrong kind.
     """
     entries: list[Entry] = []
     for file in sorted((rules_root() / "kernels").glob("*.toml")):
         data = read_toml(file)
         shown = f"rules/kernels/{file.name}"
-        entries += _entries(file, shown, {kind: data[kind] for kind in KINDS if kind in data}, known)
+        entries += _entries(file, shown, {kind: data[kind] for kind in KINDS if kind in data}, known, whole)
     for path in own:
         for file in _files(path):
-            entries += _entries(file, str(path if path == file else path / file.name), read_toml(file), known)
+            entries += _entries(
+                file, str(path if path == file else path / file.name), read_toml(file), known, whole
+            )
     return tuple(entries)
 
 
@@ -213,20 +218,28 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _entries(file: Path, shown: str, data: Mapping[str, Any], known: Collection[str]) -> list[Entry]:
+def _entries(
+    file: Path, shown: str, data: Mapping[str, Any], known: Collection[str], whole: Collection[str]
+) -> list[Entry]:
     for key in data:
         if key not in KINDS:
             raise UserError(
                 f"unknown table {key!r}", f"known: {', '.join(KINDS)}", str(file), line_of_key(file, key)
             )
-    return [_Reader(file, shown, kind, known).entry(table) for kind in KINDS for table in data.get(kind, [])]
+    return [
+        _Reader(file, shown, kind, known, whole).entry(table)
+        for kind in KINDS
+        for table in data.get(kind, [])
+    ]
 
 
 class _Reader:
     """Reads the tables of one kind in one file."""
 
-    def __init__(self, file: Path, shown: str, kind: Kind, known: Collection[str]) -> None:
-        self.file, self.shown, self.known = file, shown, known
+    def __init__(
+        self, file: Path, shown: str, kind: Kind, known: Collection[str], whole: Collection[str]
+    ) -> None:
+        self.file, self.shown, self.known, self.whole = file, shown, known, whole
         self.kind: Kind = kind
 
     def entry(self, table: Mapping[str, Any]) -> Entry:
@@ -240,6 +253,9 @@ class _Reader:
         for slug in rules:
             if slug not in self.known:
                 raise self._error(own[0], f"unknown rule {slug!r}", f"known: {', '.join(sorted(self.known))}")
+            if self.kind == "override" and slug in self.whole:
+                hint = "leave it out for all kernels: ignore = [...] in the configuration"
+                raise self._error("off", f"{slug} cannot be left out for one kernel", hint)
         made = Entry(
             kind=self.kind,
             file=self.shown,
