@@ -207,7 +207,7 @@ def _read(answer: Mapping[str, Any]) -> Captured:
         else:
             options = {**facts["options"], **facts["unknown_options"]}
             place = (facts["kernel"], facts["file"], facts["line"])
-            units[key] = Unit(*place, facts["ttir"], options, facts["signature"])
+            units[key] = Unit(*place, facts["ttir"], options, facts["signature"], facts["constants"])
     return Captured(tuple(_case(case) for case in answer["cases"]), units, broken, answer["problem"])
 
 

@@ -60,7 +60,7 @@ exit 0
 class Unit:
     """What is compiled: one specialisation. ttir: its Triton IR, with source paths relative to the root.
 
-    signature: the type of each run-time parameter (`*bf16`, `i32`).
+    signature: the type of each run-time parameter (`*bf16`, `i32`). constants: what the kernel was specialised for.
     """
 
     kernel: str
@@ -69,6 +69,7 @@ class Unit:
     ttir: str
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     signature: Mapping[str, str] = field(default_factory=dict[str, str])
+    constants: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,11 +247,8 @@ def _read(setting: Setting, unit: Unit, ended: process.Ended, folder: Path) -> M
         return Measurement(fits, 0.0, plan.uses, retries=switched, messages=placed, largest_buffers=buffers)
     assert text is not None
     counts = asdict(ir.count(text))
-    reasons = counts.pop("scalar_reasons") or {}
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Measurement(
-        True, 0.0, plan.uses, plan.whole, switched, scalar_reasons=reasons, ir_digest=digest, **counts
-    )
+    return Measurement(True, 0.0, plan.uses, plan.whole, switched, ir_digest=digest, **counts)
 
 
 def _at_buffer(message: Message, plan: memory.Plan, unit: Unit) -> Message:

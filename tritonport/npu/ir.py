@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from tritonport.npu.measure import SubBlock
+from tritonport.npu.measure import Counts, SubBlock
 from tritonport.npu.mlir_text import ELEMENT_BITS, Function, MemRef, Region, functions, resolve
 
 _CALL = re.compile(r"\b(?:func\.)?call @(\w+)\(([^)]*)\)")
@@ -24,22 +23,6 @@ _CAUSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("int_div_mod", re.compile(r"arith\.(?:divsi|remsi)\b")),
 )
 """Why the compiler had no vector instruction; the first that fits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """See Measurement. None: the IR has a form that is not read here."""
-
-    scalar_iterations: int | None = None
-    scalar_reasons: dict[str, int] | None = None
-    unbounded_loops: int | None = None
-    discrete_elements: int | None = None
-    contiguous_bytes: int | None = None
-    sub_block: SubBlock | None = None
-    cube_calls: int | None = None
-    vector_calls: int | None = None
-    cross_core_syncs: int | None = None
-    barriers: int | None = None
 
 
 def count(text: str) -> Counts:

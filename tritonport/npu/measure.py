@@ -59,27 +59,18 @@ class Use:
         return round(100 * self.bits / self.limit_bits, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """One specialisation of one kernel through the compiler.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What the final IR of one specialisation holds. None: the IR has a form that is not read here.
 
-    fits: whether memory planning passed; None when the compiler never came to a plan.
-    uses: by memory (UB, L1, L0C); a memory that the kernel does not use is absent. whole_plan: whether an
-    absent memory is known to be unused; a plan that failed may not be complete.
-    retries: what the compiler switched off by itself to make the kernel fit.
     scalar_iterations: element-by-element loop iterations per program; a loop whose length is not a constant
     counts once and is listed in unbounded_loops. scalar_reasons: the same by cause.
     discrete_elements: elements moved alone because the innermost stride in global memory is not 1.
     contiguous_bytes: the shortest contiguous run of any transfer.
     """
 
-    fits: bool | None
-    seconds: float
-    uses: Mapping[str, Use] = field(default_factory=dict[str, Use])
-    whole_plan: bool = False
-    retries: tuple[str, ...] = ()
     scalar_iterations: int | None = None
-    scalar_reasons: Mapping[str, int] = field(default_factory=dict[str, int])
+    scalar_reasons: Mapping[str, int] | None = None
     unbounded_loops: int | None = None
     discrete_elements: int | None = None
     contiguous_bytes: int | None = None
@@ -88,6 +79,23 @@ class Measurement:
     vector_calls: int | None = None
     cross_core_syncs: int | None = None
     barriers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement(Counts):
+    """One specialisation of one kernel through the compiler.
+
+    fits: whether memory planning passed; None when the compiler never came to a plan.
+    uses: by memory (UB, L1, L0C); a memory that the kernel does not use is absent. whole_plan: whether an
+    absent memory is known to be unused; a plan that failed may not be complete.
+    retries: what the compiler switched off by itself to make the kernel fit.
+    """
+
+    fits: bool | None
+    seconds: float
+    uses: Mapping[str, Use] = field(default_factory=dict[str, Use])
+    whole_plan: bool = False
+    retries: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
     largest_buffers: tuple[Buffer, ...] = ()
     ir_digest: str | None = None
