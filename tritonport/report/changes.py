@@ -157,7 +157,8 @@ def hunks_of(file: FileText) -> tuple[Hunk, ...]:
         function = group[0].function
         start, lines = _lines(file, old, new, group, shown)
         shown = start[0] - 1 + sum(line.tag != "+" for line in lines)
-        text = "\n".join(f"{line.tag}{line.text}" for line in lines if line.tag != "=")
+        # Lines without a rule are the notice of the file's head, which names the release and changes with it.
+        text = "\n".join(f"{line.tag}{line.text}" for line in lines if line.rules)
         name = _short(f"{file.path}\0{function}\0{text}")
         seen[name] += 1
         mark = name if seen[name] == 1 else _short(f"{name}\0{seen[name]}")

@@ -31,6 +31,7 @@ def run_lines(record: RunRecord) -> Iterator[Text]:
         yield _kernel_line(kernel, width)
         yield from _details(kernel)
     yield from _set_apart(record)
+    yield from _overrides(record)
     yield from _tier_lines(counted)
     yield _total(record)
 
@@ -55,6 +56,8 @@ def _kernel_line(kernel: KernelRecord, width: int) -> Text:
 def _details(kernel: KernelRecord) -> Iterator[Text]:
     for item in kernel.unresolved:
         yield Text.assemble("    ", (item.slug, "bold"), f" {item.file}:{item.line}: {item.why}")
+    for item in kernel.suppressed:
+        yield Text(f"    accepted: {item.slug} {item.file}:{item.line}: {item.reason} ({item.by})", "dim")
     for note in kernel.notes:
         yield Text(f"    note: {note}", "dim")
 
@@ -66,6 +69,18 @@ def _set_apart(record: RunRecord) -> Iterator[Text]:
     idle = sum(not kernel.reachable and kernel.apart is None for kernel in record.kernels)
     if idle:
         yield Text(f"not reachable from the entry: {_count(idle, 'kernel')}", "dim")
+
+
+def _overrides(record: RunRecord) -> Iterator[Text]:
+    """Entries of override files: those that need a look stand out, the others are told."""
+    for item in record.extra.get("overrides", ()):
+        wanted = ", ".join([*item["rules"], *(f"{name} <= {size}" for name, size in item["tiles"].items())])
+        line = Text(
+            f"{item['kind']} {item['state']}: ", "dim" if item["state"] == "applied" else "bold yellow"
+        )
+        line.append(f"{item['kernel']}: {wanted} ({item['file']})")
+        line.append(f": {item['why'] or item['reason']}")
+        yield line
 
 
 def _tier_lines(counted: list[KernelRecord]) -> Iterator[Text]:

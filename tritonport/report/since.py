@@ -1,0 +1,157 @@
+"""Why the hunks of a run are not those of an earlier one: upstream changed, a rule changed, or the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["upstream", "rule", "configuration"]
+Run = Mapping[str, Any]
+"""A parsed run.json."""
+HunkData = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """kind: what changed. why: which part of it, in a few words."""
+
+    kind: Kind
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A hunk of the earlier run that this one does not make."""
+
+    path: str
+    function: str
+    causes: tuple[Cause, ...]
+
+
+@dataclass(frozen=True)
+class Since:
+    """changed: fingerprint of each hunk that the earlier run did not have -> causes, the surest first.
+
+    same: how many hunks both runs have. gone: hunks that only the earlier run has.
+    """
+
+    release: str
+    changed: Mapping[str, tuple[Cause, ...]]
+    same: int
+    gone: tuple[Gone, ...]
+
+
+def compare(new: Run, old: Run) -> Since:
+    """Attribute every difference between the hunks of two runs. Both must have `changes`."""
+    theirs = {hunk["fingerprint"] for _, hunk in hunks(old)}
+    ours = {hunk["fingerprint"] for _, hunk in hunks(new)}
+    changed = {
+        hunk["fingerprint"]: _causes(new, old, path, hunk)
+        for path, hunk in hunks(new)
+        if hunk["fingerprint"] not in theirs
+    }
+    gone = tuple(
+        Gone(path, hunk["function"], _causes(new, old, path, hunk))
+        for path, hunk in hunks(old)
+        if hunk["fingerprint"] not in ours
+    )
+    return Since(release_of(old), changed, len(ours & theirs), gone)
+
+
+def hunks(run: Run) -> Iterator[tuple[str, HunkData]]:
+    """Every hunk of a run with the path of its file."""
+    for file in run["changes"]["files"]:
+        for hunk in file["hunks"]:
+            yield file["path"], hunk
+
+
+def hunk_rules(hunk: HunkData) -> frozenset[str]:
+    """The rules that wrote lines of a hunk."""
+    return frozenset(slug for line in hunk["lines"] for slug in (line[2] if len(line) > 2 else ()))
+
+
+def release_of(run: Run) -> str:
+    """`fla-core 0.6.0`, or the entry and the start of the digest of sources on disk."""
+    source = run["source"]
+    if source["distribution"] and source["version"]:
+        return f"{source['distribution']} {source['version']}"
+    return f"{source['entry']} ({source['digest'].removeprefix('sha256:')[:12]})"
+
+
+def _causes(new: Run, old: Run, path: str, hunk: HunkData) -> tuple[Cause, ...]:
+    """Causes that touch this hunk itself; where there is none, what changed anywhere."""
+    function = hunk["function"]
+    mine = [h for p, h in hunks(new) if p == path and h["function"] == function]
+    before = [h for p, h in hunks(old) if p == path and h["function"] == function]
+    rules = frozenset[str]().union(*(hunk_rules(h) for h in [hunk, *mine, *before]))
+    direct = [
+        *_upstream(new, old, path, hunk, before if hunk in mine else mine),
+        *_configuration(new, old, rules),
+        *_rules(new, old, rules),
+    ]
+    return tuple(direct) or tuple(_anywhere(new, old))
+
+
+def _upstream(new: Run, old: Run, path: str, hunk: HunkData, others: list[HunkData]) -> Iterator[Cause]:
+    was, now = (run["changes"]["sources"].get(path) for run in (old, new))
+    if was == now:
+        return
+    if was is None or now is None:
+        yield Cause("upstream", "the file is new" if was is None else "the file is gone")
+    elif not others:
+        yield Cause("upstream", "its file changed")
+    elif all(other["upstream"] != hunk["upstream"] for other in others):
+        yield Cause(
+            "upstream", "these lines changed" if hunk["function"] == "<module>" else "its function changed"
+        )
+
+
+def _configuration(new: Run, old: Run, rules: frozenset[str]) -> Iterator[Cause]:
+    was, now = old["settings"], new["settings"]
+    for name in ("target", "schedule"):
+        if was[name] != now[name]:
+            yield Cause("configuration", f"{name} {was[name]}, now {now[name]}")
+    for name, what in (("tuning", "the tuning file"), ("overrides", "the overrides")):
+        if was.get(name) != now.get(name):
+            yield Cause("configuration", f"{what} changed")
+    turned = _turned(was, now) & rules
+    if turned and not _by_the_tool(new, old):
+        profiles = (
+            "" if was["profile"] == now["profile"] else f"profile {was['profile']}, now {now['profile']}: "
+        )
+        yield Cause("configuration", f"{profiles}{', '.join(sorted(turned))} on or off")
+
+
+def _rules(new: Run, old: Run, rules: frozenset[str]) -> Iterator[Cause]:
+    turned = _turned(old["settings"], new["settings"]) & rules
+    if turned and _by_the_tool(new, old):
+        yield Cause("rule", f"the profile now turns {', '.join(sorted(turned))} on or off")
+    was, now = old["changes"]["rules"], new["changes"]["rules"]
+    other = sorted(slug for slug in rules if slug in was and slug in now and was[slug] != now[slug])
+    if other:
+        yield Cause("rule", f"{', '.join(other)} changed")
+
+
+def _turned(was: Mapping[str, Any], now: Mapping[str, Any]) -> frozenset[str]:
+    """Rules that ran in one of the two runs alone."""
+    return frozenset(was["rules"] or ()) ^ frozenset(now["rules"] or ())
+
+
+def _by_the_tool(new: Run, old: Run) -> bool:
+    """The same profile with other rules in it, in other rule data: the tool's doing, not the user's."""
+    same = old["settings"]["profile"] == new["settings"]["profile"]
+    return same and old["tool"]["rules_digest"] != new["tool"]["rules_digest"]
+
+
+def _anywhere(new: Run, old: Run) -> Iterator[Cause]:
+    if old["settings"] != new["settings"]:
+        yield Cause("configuration", "the order of the rules, or other rules")
+    if old["changes"]["code"] != new["changes"]["code"]:
+        was, now = old["tool"]["version"], new["tool"]["version"]
+        versions = f" ({was}, now {now})" if was != now else ""
+        yield Cause("rule", f"the tool's code changed{versions}")
+    if old["tool"]["rules_digest"] != new["tool"]["rules_digest"]:
+        yield Cause("rule", "the tool's rule data changed")
+    if old["source"]["digest"] != new["source"]["digest"]:
+        yield Cause("upstream", "elsewhere in the sources")
