@@ -7,6 +7,7 @@ schedule = "contiguous"    # or "interleaved"
 verify = ["interpret"]     # tiers that migrate runs when --verify is not given
 jobs = 2
 ignore = ["launch-options"]  # rules not to run
+overrides = ["npu/overrides.toml"]  # files or folders, relative to this file: single kernels (docs/overrides.md)
 """
 
 from __future__ import annotations
@@ -40,8 +41,14 @@ class Config:
     verify: tuple[str, ...] = ()
     jobs: int = 1
     ignore: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
     file: Path | None = None
     given: frozenset[str] = field(default=frozenset(), compare=False)
+
+    def override_paths(self) -> tuple[Path, ...]:
+        """The configured override files and folders, found from the configuration's own folder."""
+        folder = self.file.parent if self.file is not None else Path()
+        return tuple(folder / path for path in self.overrides)
 
 
 def load(start: Path) -> Config:
@@ -96,6 +103,12 @@ def _some_of(names: Callable[[], tuple[str, ...]]) -> Callable[[Any], tuple[str,
     return check
 
 
+def _paths(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):  # pyright: ignore[reportUnknownVariableType]
+        raise ValueError(f"a list of paths is needed, not {value!r}")
+    return tuple(value)  # pyright: ignore[reportUnknownVariableType]
+
+
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ValueError(f"a whole number from 1 on is needed, not {value!r}")
@@ -109,4 +122,5 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "verify": _some_of(lambda: tuple(tier for tier in TIERS if tier in RUNNABLE_TIERS)),
     "jobs": _count,
     "ignore": _some_of(known_rules),
+    "overrides": _paths,
 }

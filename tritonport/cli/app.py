@@ -13,6 +13,7 @@ from tritonport import __version__
 from tritonport.cli.check_cmd import check
 from tritonport.cli.doctor_cmd import doctor
 from tritonport.cli.migrate_cmd import migrate
+from tritonport.cli.overrides_cmd import overrides
 from tritonport.cli.plan_cmd import plan
 from tritonport.cli.rules_cmd import rules_app
 from tritonport.cli.toolchain_cmd import toolchain_app
@@ -32,6 +33,7 @@ app.command()(plan)
 app.command()(verify)
 app.command()(check)
 app.command()(upstream)
+app.command()(overrides)
 app.command()(doctor)
 app.add_typer(rules_app, name="rules")
 app.add_typer(toolchain_app, name="toolchain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 
 from tritonport.check import CheckResult, check_output, read_lock
 from tritonport.cli.console import note, progress_bar, stdout
+from tritonport.cli.migrate_cmd import read_overrides
 from tritonport.config import SCHEDULES, Config, load
 from tritonport.errors import ExitCode, UserError
 from tritonport.migrate import MigrateOptions
@@ -33,6 +35,9 @@ def check(
     target: Annotated[str | None, typer.Option(help="Instead of the lock's: a2, a3 or a5.")] = None,
     profile: Annotated[str | None, typer.Option(help="Instead of the lock's.")] = None,
     schedule: Annotated[str | None, typer.Option(help="Instead of the lock's.")] = None,
+    overrides: Annotated[
+        list[Path] | None, typer.Option(metavar="PATH", help="Overrides and suppressions of single kernels.")
+    ] = None,
     diff: Annotated[bool, typer.Option(help="Show the lines that differ.")] = True,
     output_format: Annotated[str, typer.Option("--format", help="text or json on stdout.")] = "text",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at one time.")] = None,
@@ -53,6 +58,7 @@ def check(
     config = load(Path.cwd())
     chosen = {"target": target, "profile": profile, "schedule": schedule}
     options = _options(lock["settings"], config, chosen, jobs)
+    options = replace(options, overrides=read_overrides(config, overrides))
     with progress_bar(quiet=quiet) as show:
         source = _source(lock, paths[0] if len(paths) == 2 else None, from_spec, offline)
         result = check_output(source, out, options, show)

@@ -14,7 +14,9 @@ from tritonport.cli.console import note, progress_bar, stdout
 from tritonport.cli.tiers import INTERPRETED, TierRun, parse_tiers, run_tiers
 from tritonport.config import SCHEDULES, Config, load
 from tritonport.errors import ExitCode, UserError, worst
-from tritonport.migrate import MigrateOptions, migrate_tree
+from tritonport.migrate import ORDER, MigrateOptions, migrate_tree
+from tritonport.overrides import Entry, load_overrides
+from tritonport.passes import all_rules
 from tritonport.profiles import active_rules
 from tritonport.report.run_json import run_json
 from tritonport.report.text import print_run
@@ -42,6 +44,9 @@ def migrate(
     cases: Annotated[
         Path | None, typer.Option(help="A script with make_inputs(device) and launch(**inputs).")
     ] = None,
+    overrides: Annotated[
+        list[Path] | None, typer.Option(metavar="PATH", help="Overrides and suppressions of single kernels.")
+    ] = None,
     toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
     report: Annotated[
         list[str] | None, typer.Option("--report", metavar="FMT=PATH", help="json=run.json or text=...")
@@ -54,6 +59,7 @@ def migrate(
     """Rewrite the kernels that SRC reaches for Ascend NPUs, and prove the result."""
     config = load(Path.cwd())
     options = _options(config, target, profile, schedule, jobs, src)
+    options = replace(options, overrides=read_overrides(config, overrides))
     tiers = parse_tiers(verify) if verify is not None else config.verify
     if set(tiers) & set(INTERPRETED) and (wrong := check_versions()[1]):
         raise UserError(wrong)
@@ -66,7 +72,9 @@ def migrate(
             note(line, quiet=quiet)
         own_cases = None if cases is None else case_set_for(tree, [cases])
         result = migrate_tree(tree, out, options, show)
-        run = TierRun(tree, out, options.jobs, own_cases, toolchain, result.origins)
+        run = TierRun(
+            tree, out, options.jobs, own_cases, toolchain, result.origins, own_cases=own_cases is not None
+        )
         extra = {**result.record.extra, "command": command_line(tree, options, tiers, config.ignore)}
         outcome = run_tiers(run, replace(result.record, extra=extra), tiers, show)
     for item in reports:
@@ -96,6 +104,11 @@ def command_line(
     words += ["--schedule", options.schedule] if options.schedule != MigrateOptions.schedule else []
     words += ["--verify", ",".join(tiers)] if tiers else []
     return shlex.join(words) + (f"  # configured: ignore = {list(ignored)}" if ignored else "")
+
+
+def read_overrides(config: Config, own: Sequence[Path] | None) -> tuple[Entry, ...]:
+    """The entries that count: those of the tool, of the configuration and of the command line."""
+    return load_overrides([*config.override_paths(), *(own or ())], all_rules(), ORDER)
 
 
 def _options(

@@ -11,6 +11,7 @@ import typer
 
 from tritonport.check import read_lock
 from tritonport.cli.console import note, progress_bar, stdout
+from tritonport.cli.migrate_cmd import read_overrides
 from tritonport.config import Config, load
 from tritonport.errors import ExitCode, UserError
 from tritonport.migrate import MigrateOptions
@@ -139,7 +140,10 @@ def _options(
     name = profile or known.profile or config.profile
     rules = active_rules(name, ignore=config.ignore, skip=chosen.skip)
     order = known.schedule or config.schedule
-    return MigrateOptions(chosen.name, name, order, jobs or config.jobs, rules, "tritonport upstream")
+    own = read_overrides(config, None)
+    return MigrateOptions(
+        chosen.name, name, order, jobs or config.jobs, rules, "tritonport upstream", overrides=own
+    )
 
 
 def _format(name: str) -> Callable[[UpstreamResult], str]:

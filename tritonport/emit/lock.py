@@ -12,7 +12,7 @@ from typing import Any
 from tritonport import __version__
 from tritonport.engine.linemap import Origin
 from tritonport.engine.rule import Rule
-from tritonport.record import RunRecord
+from tritonport.record import KernelRecord, RunRecord
 from tritonport.resources import rules_root
 from tritonport.sources.tree import digest_bytes
 
@@ -66,11 +66,16 @@ def lock_text(
                 "outcome": kernel.outcome,
                 "rules": {use.slug: use.count for use in kernel.rules},
                 "unresolved": [f"{item.slug}: {item.why}" for item in kernel.unresolved],
+                **({"suppressed": accepted} if (accepted := _accepted(kernel)) else {}),
             }
             for kernel in record.kernels
         },
     }
     return json.dumps(data, indent=2, sort_keys=True) + "\n"
+
+
+def _accepted(kernel: KernelRecord) -> list[str]:
+    return [f"{item.slug}: {item.why} ({item.reason})" for item in kernel.suppressed]
 
 
 def lines_text(
