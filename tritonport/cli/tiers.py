@@ -13,20 +13,28 @@ from tritonport.npu.tier import NpuReport, run_npu_compile
 from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet
+from tritonport.verify.device.summary import summary
+from tritonport.verify.device.tier import run_gpu, run_npu
 from tritonport.verify.goldens import replay
 from tritonport.verify.model import KernelTarget, TierReport
 from tritonport.verify.tier import run_hazard, run_interpret
 
 Progress = Callable[[str, int, int], None]
 INTERPRETED = {"interpret": run_interpret, "hazard": run_hazard}
-RUNNABLE = ("parse", *INTERPRETED, "npu-compile")
+ON_DEVICE = ("gpu", "npu-run")
+REPLAYED = ("interpret", *ON_DEVICE)
+"""Tiers that can hold an output against goldens."""
+
+RUNNABLE = ("parse", *INTERPRETED, "gpu", "npu-compile", "npu-run")
 
 
 @dataclass(frozen=True)
 class TierRun:
-    """What the tiers work on. cases: the user's own for the interpreted tiers, None for the corpus'.
+    """What the tiers work on. cases: for the interpreted tiers, None for the corpus'; own_cases: they are the
+    user's, so the tiers with a device take them too. full: the corpus' long matrix there.
 
-    goldens: a recorded folder that the interpret tier holds the output against instead of running the originals.
+    goldens: a recorded folder that a tier holds the output against instead of running the originals. device: the
+    number of the GPU or NPU.
     """
 
     source: SourceTree
@@ -36,6 +44,9 @@ class TierRun:
     toolchain: Path | None = None
     origins: Mapping[str, tuple[Origin, ...]] = field(default_factory=dict[str, tuple[Origin, ...]])
     goldens: Path | None = None
+    own_cases: bool = False
+    full: bool = False
+    device: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,7 +76,9 @@ def run_tiers(run: TierRun, record: RunRecord, tiers: Sequence[str], progress: P
         if tier == "parse":
             outcome = _parse(run, outcome)
         elif tier in INTERPRETED:
-            outcome = _interpret(tier, run, outcome, progress)
+            outcome = _with_report(outcome, _interpreted(tier, run, _targets(outcome), progress))
+        elif tier in ON_DEVICE:
+            outcome = _with_report(outcome, _on_device(tier, run, _targets(outcome), progress))
         elif tier == "npu-compile":
             outcome = _npu_compile(run, outcome, progress)
     return outcome
@@ -88,14 +101,16 @@ def _parse(run: TierRun, before: TierOutcome) -> TierOutcome:
     return TierOutcome(replace(before.record, kernels=tuple(kernels)), code, tuple(lines))
 
 
-def _interpret(tier: str, run: TierRun, before: TierOutcome, progress: Progress) -> TierOutcome:
-    targets = [_target(k) for k in before.record.kernels if k.outcome != "not-converted"]
-    report = _interpreted(tier, run, targets, progress)
+def _targets(before: TierOutcome) -> list[KernelTarget]:
+    return [_target(k) for k in before.record.kernels if k.outcome != "not-converted"]
+
+
+def _with_report(before: TierOutcome, report: TierReport) -> TierOutcome:
     kernels = tuple(_with_verdict(kernel, report) for kernel in before.record.kernels)
-    extra = {**before.record.extra, tier: report.to_json()}
+    extra = {**before.record.extra, report.tier: report.to_json()}
     code = ExitCode.MISMATCH if report.result == "fail" else ExitCode.OK
     record = replace(before.record, kernels=kernels, extra=extra)
-    return TierOutcome(record, worst(code, before.exit_code), (*before.lines, *_interpret_lines(report)))
+    return TierOutcome(record, worst(code, before.exit_code), (*before.lines, *_report_lines(report)))
 
 
 def _interpreted(tier: str, run: TierRun, targets: Sequence[KernelTarget], progress: Progress) -> TierReport:
@@ -118,6 +133,28 @@ def _interpreted(tier: str, run: TierRun, targets: Sequence[KernelTarget], progr
     )
 
 
+def _on_device(tier: str, run: TierRun, targets: Sequence[KernelTarget], progress: Progress) -> TierReport:
+    if tier == "npu-run":
+        return run_npu(
+            source=run.source,
+            out=run.out,
+            kernels=targets,
+            progress=progress,
+            goldens=run.goldens,
+            index=run.device,
+        )
+    return run_gpu(
+        source=run.source,
+        out=run.out,
+        kernels=targets,
+        cases=run.cases if run.own_cases else None,
+        progress=progress,
+        goldens=run.goldens,
+        index=run.device,
+        full=run.full,
+    )
+
+
 def _target(kernel: KernelRecord) -> KernelTarget:
     return KernelTarget(kernel.name, tuple(sorted({use.rule_class for use in kernel.rules})) or ("exact",))
 
@@ -128,8 +165,10 @@ def _with_verdict(kernel: KernelRecord, report: TierReport) -> KernelRecord:
     return replace(kernel, tiers={**kernel.tiers, report.tier: result})
 
 
-def _interpret_lines(report: TierReport) -> list[str]:
-    lines = [f"{report.tier}: {reason}" for reason in [report.why] if reason]
+def _report_lines(report: TierReport) -> list[str]:
+    lines = [f"{report.tier}: not run: {report.why}"] if report.result == "not-run" and report.why else []
+    if report.tier in ON_DEVICE:
+        lines += [f"{report.tier}: {line}" for line in summary(report)]
     for verdict in report.kernels:
         if verdict.result == "fail":
             lines += [f"{report.tier}: {verdict.name}: {reason}" for reason in verdict.reasons]

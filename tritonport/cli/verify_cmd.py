@@ -12,7 +12,7 @@ import typer
 
 from tritonport import __version__
 from tritonport.cli.console import note, progress_bar, stdout
-from tritonport.cli.tiers import INTERPRETED, RUNNABLE, TierRun, parse_tiers, run_tiers
+from tritonport.cli.tiers import INTERPRETED, REPLAYED, RUNNABLE, TierRun, parse_tiers, run_tiers
 from tritonport.emit.lock import read_lines, rules_digest
 from tritonport.errors import ExitCode, UserError, worst
 from tritonport.passes import all_rules
@@ -21,6 +21,9 @@ from tritonport.report.text import print_run
 from tritonport.report.write import parse_report, write_report
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet, case_set_for
+from tritonport.verify.device.probe import parse_device
+from tritonport.verify.device.settings import DeviceKind
+from tritonport.verify.device.tier import recording_on
 from tritonport.verify.goldens import record as record_goldens
 from tritonport.verify.output import Output, kernels_of, read_output, source_of
 from tritonport.verify.tier import NO_CASES
@@ -40,6 +43,10 @@ def verify(
         list[Path] | None, typer.Option(help="A file with make_inputs(device) and launch(**inputs).")
     ] = None,
     full: Annotated[bool, typer.Option(help="Run the long matrix of cases.")] = False,
+    device: Annotated[
+        str | None,
+        typer.Option(metavar="cuda[:N]|npu[:N]", help="Which device; with --record, record there."),
+    ] = None,
     record_to: Annotated[
         Path | None,
         typer.Option("--record", help="Keep what the originals compute in a new folder, and stop."),
@@ -57,18 +64,30 @@ def verify(
     """Prove the kernels of an output folder against their originals."""
     started = time.monotonic()
     files = [parse_report(text) for text in report or []]
-    tiers = _tiers(tier)
-    if replay_from is not None and tiers != ("interpret",):
-        raise UserError("goldens are replayed by the interpret tier alone", "leave --tier out")
+    tiers = _tiers(tier) if record_to is None else ()
+    if replay_from is not None and (wrong := [name for name in tiers if name not in REPLAYED]):
+        raise UserError(f"tier {wrong[0]} replays no goldens", f"these do: {', '.join(REPLAYED)}")
+    chosen_device = None if device is None else parse_device(device)
     output = read_output(out)
     source = source_of(output, src, from_)
     kernels = kernels_of(output, source, lambda slug: getattr(all_rules().get(slug), "rule_class", None))
     chosen = case_set_for(source, cases or (), full=full)
     if record_to is not None:
-        _record_goldens(record_to, source, chosen, jobs)
+        _record_goldens(record_to, source, chosen, jobs, chosen_device)
         return
     record = _record(output, kernels, 0.0)
-    run = TierRun(source, output.folder, jobs, chosen, toolchain, read_lines(output.folder), replay_from)
+    run = TierRun(
+        source,
+        output.folder,
+        jobs,
+        chosen,
+        toolchain,
+        read_lines(output.folder),
+        replay_from,
+        own_cases=bool(cases),
+        full=full,
+        device=_index_for(chosen_device, tiers),
+    )
     with progress_bar() as show:
         outcome = run_tiers(run, record, tiers, show)
     record = replace(outcome.record, seconds=time.monotonic() - started)
@@ -95,11 +114,29 @@ def _tiers(text: str) -> tuple[str, ...]:
     return names
 
 
-def _record_goldens(folder: Path, source: SourceTree, cases: CaseSet | None, jobs: int) -> None:
+def _index_for(device: tuple[DeviceKind, int] | None, tiers: Sequence[str]) -> int:
+    """The device's number; a device that no tier named can use is a mistake."""
+    if device is None:
+        return 0
+    kind, index = device
+    wanted = "gpu" if kind == "cuda" else "npu-run"
+    if wanted not in tiers:
+        raise UserError(f"--device {kind} is for tier {wanted} and for --record", f"--tier {wanted}")
+    return index
+
+
+def _record_goldens(
+    folder: Path,
+    source: SourceTree,
+    cases: CaseSet | None,
+    jobs: int,
+    device: tuple[DeviceKind, int] | None,
+) -> None:
     if cases is None:
         raise UserError(NO_CASES)
+    on = None if device is None else recording_on(*device, source)
     with progress_bar() as show:
-        ran = record_goldens(source, cases, folder, jobs, show)
+        ran = record_goldens(source, cases, folder, jobs, show, on)
     typer.echo(f"{ran} of {len(cases)} cases recorded in {folder}")
 
 

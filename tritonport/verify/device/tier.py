@@ -15,8 +15,8 @@ from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet, case_set_for
 from tritonport.verify.device.corpus import DeviceCorpus, device_corpus, with_cases
 from tritonport.verify.device.probe import Found, look_for
-from tritonport.verify.device.settings import DeviceSetup
-from tritonport.verify.goldens import replay_on
+from tritonport.verify.device.settings import DeviceKind, DeviceSetup
+from tritonport.verify.goldens import RecordedOn, replay_on
 from tritonport.verify.model import KernelTarget, TierReport, not_run
 from tritonport.verify.schedule import Progress, run_each
 from tritonport.verify.slots import Job, Slot
@@ -90,6 +90,12 @@ def run_npu(
         return not_run("npu-run", GOLDENS_WANTED, targets)
     setup = with_corpus(replace(settings, index=index), device_corpus(source, full=False))
     return replay_on("npu-run", setup, found, goldens, source, out, targets, progress)
+
+
+def recording_on(kind: DeviceKind, index: int, source: SourceTree) -> RecordedOn:
+    """Where `record` runs the originals. A device that is not there is told by `record`."""
+    setup = DeviceSetup(kind, index)
+    return RecordedOn(with_corpus(setup, device_corpus(source, full=False)), look_for(kind, index))
 
 
 def with_corpus(setup: DeviceSetup, corpus: DeviceCorpus) -> DeviceSetup:

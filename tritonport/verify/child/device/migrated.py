@@ -58,7 +58,7 @@ class DeviceMigrated:
         waived = applied(self._settings.waivers, self._backend)
         hosts = [self._host(folder, call, waived) for call in original["hosts"] if "file" in call]
         runner = Runner(unit, folder, self._backend)
-        forced = _cores(self._backend.forced_cores)
+        forced = _with_cores(self._backend.forced_cores)
         with forced, Counter() as counter:
             checks = attempt("operator", lambda: self._whole(unit, folder, runner, original, waived))
         times = runner.times(self._settings.timed) if all(check.ok for check in checks) else {}
@@ -130,7 +130,7 @@ class DeviceMigrated:
 
         def once() -> Any:
             arguments = encode.DeviceDecoder(tensors, self._backend.device).decode(tree["before"])
-            with _cores(forced), poisoned_allocations(), torch.no_grad():
+            with _with_cores(forced), poisoned_allocations(), torch.no_grad():
                 result = function(*arguments[0], **arguments[1])
             self._backend.synchronize()
             return _plain([arguments, result], self._backend.device)
@@ -157,7 +157,7 @@ def _per_run(counter: Counter, repeats: int) -> dict[str, Any]:
     return counts
 
 
-def _cores(count: int) -> contextlib.AbstractContextManager[None]:
+def _with_cores(count: int) -> contextlib.AbstractContextManager[None]:
     """Forces the number of programs; 0 leaves the device's own."""
     return forced_cores(count) if count else contextlib.nullcontext()
 
