@@ -78,7 +78,7 @@ def test_output_with_a_kernel_that_was_left_alone_still_runs(tmp_path: Path) -> 
     assert ran["launches"] == [["double", [2, 1, 1]], ["halve", [4, 1, 1]]]
 
 
-MADE_AT_RUN_TIME = '''
+MADE_AT_RUN_TIME = """
 import functools
 
 import torch
@@ -108,17 +108,27 @@ def plain(src, dst, SPAN: tl.constexpr):
 copied = triton.jit(plain)
 
 
+if torch.cuda.is_available():
+    @triton.jit
+    def widen(x):
+        return x.to(tl.float32)
+else:
+    @triton.jit
+    def widen(x):
+        return x
+
+
 @triton.jit(do_not_specialize=["n"])
 def ordinary(src, dst, n, SPAN: tl.constexpr):
     lanes = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
-    tl.store(dst + lanes, tl.load(src + lanes, mask=lanes < n), mask=lanes < n)
+    tl.store(dst + lanes, widen(tl.load(src + lanes, mask=lanes < n)), mask=lanes < n)
 
 
 def run(src, dst):
     maker(2.0)[(4,)](src, dst, SPAN=8)
     copied[(4,)](src, dst, SPAN=8)
     ordinary[(4,)](src, dst, 32, SPAN=8)
-'''
+"""
 
 
 def test_kernels_made_at_run_time_are_listed_and_end_not_converted(tmp_path: Path) -> None:

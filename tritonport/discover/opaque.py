@@ -33,16 +33,15 @@ class OpaqueKernel:
 
 def opaque_kernels(index: Index, functions: dict[str, JitFunction]) -> tuple[OpaqueKernel, ...]:
     """Every such kernel of the closure, in module and source order."""
-    known = {id(f.definition.node) for f in functions.values()}
     return tuple(
         found
         for name, module in index.modules.items()
-        for found in _Finder(index, name, known).below(module.tree, ())
+        for found in _Finder(index, name, frozenset(functions)).below(module.tree, ())
     )
 
 
 class _Finder:
-    def __init__(self, index: Index, module: str, known: set[int]) -> None:
+    def __init__(self, index: Index, module: str, known: frozenset[str]) -> None:
         self.index, self.module, self.known = index, module, known
 
     def below(self, node: ast.AST, outer: tuple[str, ...]) -> Iterator[OpaqueKernel]:
@@ -50,7 +49,7 @@ class _Finder:
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
                 if not self._jit(child):
                     yield from self.below(child, (*outer, child.name))
-                elif id(child) not in self.known and not self._helper(child, node):
+                elif not self._known((*outer, child.name)) and not self._helper(child, node):
                     why = NESTED.format(outer=".".join(outer))
                     yield OpaqueKernel(
                         self.module, ".".join((*outer, child.name)), self._unit(outer), child, why
@@ -64,6 +63,9 @@ class _Finder:
 
     def _jit(self, node: FunctionNode) -> bool:
         return any(is_jit_decorator(self.index, self.module, d) for d in node.decorator_list)
+
+    def _known(self, name: tuple[str, ...]) -> bool:
+        return f"{self.module}:{'.'.join(name)}" in self.known
 
     def _helper(self, node: FunctionNode, scope: ast.AST) -> bool:
         """A jit function that another jit function of the same scope calls is no kernel."""
