@@ -1,0 +1,126 @@
+"""`tritonport tune SRC -o tuning.toml` and `tritonport ablate SRC -o ablation.md`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from tritonport import __version__
+from tritonport.cli.console import note, progress_bar, stdout
+from tritonport.errors import UserError
+from tritonport.migrate import MigrateOptions, active_rules
+from tritonport.sources import resolve
+from tritonport.tune.ablate import Ablate
+from tritonport.tune.markdown import page
+from tritonport.tune.outcome import entries, figures_text, table
+from tritonport.tune.search import Budget, Search, originals_figures
+from tritonport.tune.variants import Compiler, Workshop
+from tritonport.tuning import choices_for, load_tuning, tuning_text
+
+Source = Annotated[
+    str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
+]
+From = Annotated[
+    str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")
+]
+TargetName = Annotated[str, typer.Option("--target", help="a2 or a3.")]
+Ir = Annotated[str | None, typer.Option(help="An installed ascendnpu-ir version, such as 1.2.0.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Compilers at one time.")]
+Kernels = Annotated[
+    str, typer.Option(metavar="PATTERN", help="Only kernels whose name matches, such as 'chunk_*'.")
+]
+ToolchainPath = Annotated[
+    Path | None, typer.Option("--toolchain", help="An existing Ascend compiler environment.")
+]
+Profile = Annotated[str, typer.Option(help="The rules to start from.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
+
+
+def tune(
+    src: Source,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="The tuning file; entries of other kernels in it stay.")
+    ],
+    from_spec: From = None,
+    target: TargetName = "a2",
+    ir: Ir = None,
+    jobs: Jobs = 1,
+    kernels: Kernels = "*",
+    rounds: Annotated[int, typer.Option(min=1, help="Sets of rules to try per kernel, at most.")] = 4,
+    profile: Profile = "tuned",
+    toolchain: ToolchainPath = None,
+    offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Search tiles and rules of every kernel against the compiler; write what to use, and the figures for it."""
+    kept = load_tuning(out) if out.exists() else ()
+    compiler = Compiler.find(target, ir, toolchain)
+    with progress_bar(quiet=quiet) as show:
+        tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
+        rules = active_rules(MigrateOptions(target=compiler.target, profile=profile))
+        workshop = Workshop.of(tree, compiler.target)
+        search = Search(workshop, rules, compiler, Budget(rounds, jobs=jobs), show)
+        winners = search.run(kernels)
+        before = {key: figures_text(m) for key, m in originals_figures(search, list(winners)).items()}
+    if not winners:
+        raise UserError(
+            f"no launched kernel matches {kernels!r}", "a case must launch a kernel for it to be measured"
+        )
+    made = entries(workshop, winners, before, compiler)
+    comment = f"Made by tritonport {__version__} tune."
+    _write(out, tuning_text([*kept, *made], comment))
+    shown = Table("kernel", "tiles", "without", "original", "chosen", box=None, pad_edge=False)
+    for row in table(winners, before):
+        shown.add_row(*row)
+    stdout().print(shown)
+    note(f"{len(made)} entries written to {out}", quiet=quiet)
+
+
+def ablate(
+    src: Source,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The Markdown page to write.")],
+    from_spec: From = None,
+    target: TargetName = "a2",
+    ir: Ir = None,
+    jobs: Jobs = 1,
+    kernels: Kernels = "*",
+    profile: Profile = "tuned",
+    tuning: Annotated[Path | None, typer.Option(help="A tuning file; else what comes with the tool.")] = None,
+    toolchain: ToolchainPath = None,
+    offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure what each rule on tiles does: alone, and left out; write a Markdown page with a table per kernel."""
+    own = load_tuning(tuning) if tuning is not None else ()
+    compiler = Compiler.find(target, ir, toolchain)
+    with progress_bar(quiet=quiet) as show:
+        tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
+        rules = active_rules(MigrateOptions(target=compiler.target, profile=profile))
+        workshop = Workshop.of(tree, compiler.target)
+        choices = choices_for(workshop.analysis, compiler.target, own, compiler.version)
+        found = Ablate(workshop, rules, compiler, choices, jobs, show).run(kernels)
+    if not found:
+        raise UserError(
+            f"no launched kernel matches {kernels!r}", "a case must launch a kernel for it to be measured"
+        )
+    release = f"{tree.distribution} {tree.version}" if tree.distribution else str(tree.entry)
+    head = (
+        f"{release}, target {compiler.target} ({compiler.device.arch}), triton-ascend"
+        f" {compiler.toolchain.triton_ascend}, ascendnpu-ir {compiler.version}, profile {profile}; made by"
+        f" `tritonport ablate`."
+    )
+    text = page(found, head)
+    _write(out, text)
+    stdout().out(text, end="", highlight=False)
+    note(f"{len(found)} kernels written to {out}", quiet=quiet)
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
