@@ -17,6 +17,7 @@ from tritonport.cli.overrides_cmd import overrides
 from tritonport.cli.plan_cmd import plan
 from tritonport.cli.rules_cmd import rules_app
 from tritonport.cli.toolchain_cmd import toolchain_app
+from tritonport.cli.tune_cmd import ablate, tune
 from tritonport.cli.upstream_cmd import upstream
 from tritonport.cli.verify_cmd import verify
 from tritonport.errors import ExitCode, UserError
@@ -34,6 +35,8 @@ app.command()(verify)
 app.command()(check)
 app.command()(upstream)
 app.command()(overrides)
+app.command()(tune)
+app.command()(ablate)
 app.command()(doctor)
 app.add_typer(rules_app, name="rules")
 app.add_typer(toolchain_app, name="toolchain")

@@ -47,6 +47,9 @@ def migrate(
     overrides: Annotated[
         list[Path] | None, typer.Option(metavar="PATH", help="Overrides and suppressions of single kernels.")
     ] = None,
+    tuning: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Tiles and rules per kernel, as tune wrote them.")
+    ] = None,
     toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
     report: Annotated[
         list[str] | None, typer.Option("--report", metavar="FMT=PATH", help="json=run.json or text=...")
@@ -59,7 +62,7 @@ def migrate(
     """Rewrite the kernels that SRC reaches for Ascend NPUs, and prove the result."""
     config = load(Path.cwd())
     options = _options(config, target, profile, schedule, jobs, src)
-    options = replace(options, overrides=read_overrides(config, overrides))
+    options = replace(options, overrides=read_overrides(config, overrides), tuning=tuning)
     tiers = parse_tiers(verify) if verify is not None else config.verify
     if set(tiers) & set(INTERPRETED) and (wrong := check_versions()[1]):
         raise UserError(wrong)
@@ -102,6 +105,7 @@ def command_line(
         words += ["--from", f"{tree.distribution}=={tree.version}"]
     words += ["--target", options.target, "--profile", options.profile, "-o", "out"]
     words += ["--schedule", options.schedule] if options.schedule != MigrateOptions.schedule else []
+    words += ["--tuning", options.tuning.name] if options.tuning is not None else []
     words += ["--verify", ",".join(tiers)] if tiers else []
     return shlex.join(words) + (f"  # configured: ignore = {list(ignored)}" if ignored else "")
 
