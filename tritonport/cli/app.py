@@ -11,10 +11,12 @@ import typer
 
 from tritonport import __version__
 from tritonport.cli.check_cmd import check
+from tritonport.cli.diff_cmd import diff
 from tritonport.cli.doctor_cmd import doctor
 from tritonport.cli.migrate_cmd import migrate
 from tritonport.cli.overrides_cmd import overrides
 from tritonport.cli.plan_cmd import plan
+from tritonport.cli.report_cmd import report
 from tritonport.cli.rules_cmd import rules_app
 from tritonport.cli.toolchain_cmd import toolchain_app
 from tritonport.cli.tune_cmd import ablate, tune
@@ -37,6 +39,8 @@ app.command()(upstream)
 app.command()(overrides)
 app.command()(tune)
 app.command()(ablate)
+app.command()(diff)
+app.command()(report)
 app.command()(doctor)
 app.add_typer(rules_app, name="rules")
 app.add_typer(toolchain_app, name="toolchain")

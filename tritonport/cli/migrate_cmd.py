@@ -52,7 +52,10 @@ def migrate(
     ] = None,
     toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
     report: Annotated[
-        list[str] | None, typer.Option("--report", metavar="FMT=PATH", help="json=run.json or text=...")
+        list[str] | None,
+        typer.Option(
+            "--report", metavar="FMT=PATH", help="json, html, sarif, markdown, junit or text=PATH; github."
+        ),
     ] = None,
     output_format: Annotated[str, typer.Option("--format", help="text or json on stdout.")] = "text",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at one time.")] = None,

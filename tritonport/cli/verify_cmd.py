@@ -59,7 +59,11 @@ def verify(
     ] = False,
     toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that compute at one time.")] = 1,
-    report: Annotated[list[str] | None, typer.Option(metavar="FORMAT=PATH", help="Write a report.")] = None,
+    report: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FMT=PATH", help="json, html, sarif, markdown, junit or text=PATH; github."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")] = False,
 ) -> None:
     """Prove the kernels of an output folder against their originals."""
     started = time.monotonic()
@@ -88,12 +92,12 @@ def verify(
         full=full,
         device=_index_for(chosen_device, tiers),
     )
-    with progress_bar() as show:
+    with progress_bar(quiet=quiet) as show:
         outcome = run_tiers(run, record, tiers, show)
     record = replace(outcome.record, seconds=time.monotonic() - started)
     print_run(record, stdout())
     for line in outcome.lines:
-        note(line)
+        note(line, quiet=quiet)
     for file in files:
         write_report(file, record)
     codes = [outcome.exit_code]

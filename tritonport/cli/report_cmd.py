@@ -1,0 +1,89 @@
+"""`tritonport report run.json -o review.html`: any report of a run that was recorded earlier."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tritonport.cli.console import note
+from tritonport.errors import UserError
+from tritonport.record import SCHEMA
+from tritonport.report.github import github
+from tritonport.report.junit import junit
+from tritonport.report.markdown import markdown
+from tritonport.report.review import review_html
+from tritonport.report.sarif import sarif
+from tritonport.report.write import check_target, write_bytes
+
+SUFFIXES = {".html": "html", ".htm": "html", ".sarif": "sarif", ".md": "markdown", ".xml": "junit"}
+FORMATS = ("html", "sarif", "markdown", "junit", "github")
+MEMBERS = ("tool", "source", "target", "profile", "kernels", "summary")
+
+
+def report(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN.JSON", help="What `migrate --report json=run.json` wrote.")
+    ],
+    to: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file to write; default: stdout.")
+    ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(metavar="OLD.JSON", help="An earlier run: say for each changed hunk what changed."),
+    ] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option("--format", help=f"{', '.join(FORMATS)}; default: by the file's name, else html."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes.")] = False,
+) -> None:
+    """Make the review page, or another report, from the record of a run."""
+    name = output_format or SUFFIXES.get(to.suffix if to is not None else ".html", "html")
+    if name not in FORMATS:
+        raise UserError(f"unknown format {name!r}", f"known: {', '.join(FORMATS)}")
+    if to is not None:
+        check_target(to)
+    data = read_run(run)
+    old = None if since is None else read_run(since)
+    for file, record in ((run, data), (since, old)):
+        if since is not None and record is not None and "changes" not in record:
+            raise UserError(
+                "the record holds no changes", "migrate writes them; verify does not", file=str(file)
+            )
+    text = render(name, data, old)
+    if to is None:
+        sys.stdout.write(text)
+    else:
+        write_bytes(to, text.encode())
+        note(f"{name} report of {run.name}: {to}", quiet=quiet)
+
+
+def render(name: str, run: Mapping[str, Any], old: Mapping[str, Any] | None) -> str:
+    """One report of a parsed run.json."""
+    if name == "html":
+        return review_html(run, old)
+    if name == "markdown":
+        return markdown(run, old)
+    return {"sarif": sarif, "junit": junit, "github": github}[name](run)
+
+
+def read_run(path: Path) -> dict[str, Any]:
+    """A parsed run.json. Raises UserError for anything else."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError("no such file", "migrate --report json=run.json makes one", file=str(path)) from error
+    except (ValueError, IsADirectoryError) as error:
+        raise UserError(
+            "not a run.json", "migrate --report json=run.json makes one", file=str(path)
+        ) from error
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA or any(m not in data for m in MEMBERS):
+        raise UserError(
+            f"not a record of schema {SCHEMA}", "migrate --report json=run.json makes one", file=str(path)
+        )
+    return data  # pyright: ignore[reportUnknownVariableType]
