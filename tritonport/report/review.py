@@ -29,6 +29,8 @@ from tritonport.report.since import Cause, Run, Since, compare, hunk_rules, hunk
 from tritonport.targets import load_target, target_names
 
 PAGE = Path(__file__).resolve().parent / "page"
+WIDEST = 160.0
+"""Percent of the unified buffer that a bar shows at most, so that one kernel does not make all others tiny."""
 URGENCY = ("not-converted", "needs-review", "converted")
 
 
@@ -207,7 +209,7 @@ def _results(kernels: Sequence[Mapping[str, Any]], tier: str) -> dict[str, int]:
 
 def _bar(rows: Sequence[KernelView]) -> float:
     values = [v for row in rows if row.npu is not None for v in row.npu.ub if v is not None]
-    return max([110.0, *values])
+    return min(max([110.0, *values]), WIDEST)
 
 
 def _kernel(kernel: Mapping[str, Any], sections: Mapping[str, Section]) -> KernelView:

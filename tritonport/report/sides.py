@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 Kind = Literal["same", "space", "change"]
-ALIKE = 0.4
+ALIKE = 0.6
 """Lines less alike than this are shown whole, since marks on their words would not help."""
 
 
