@@ -1,4 +1,4 @@
-"""Migrates releases of a package and runs the GPU tier on each; writes a JSON report each and one Markdown table.
+"""Migrates releases of a package and runs the GPU tier on each; writes a JSON report each and prints a table.
 
     python tests/bench/gpu_table.py --sources FOLDER --entry fla/ops/gated_delta_rule --out REPORTS 0.5.1 0.6.0
 
@@ -50,7 +50,9 @@ def run(version: str, arguments: argparse.Namespace, out: Path) -> TierReport:
     records = kernels_of(
         read_output(out), tree, lambda slug: getattr(all_rules().get(slug), "rule_class", None)
     )
-    settings = replace(GPU, kind=arguments.device, timed=0 if arguments.short else GPU.timed)
+    settings = replace(
+        GPU, kind=arguments.device, timed=0 if arguments.short or arguments.untimed else GPU.timed
+    )
     if arguments.short:
         settings = replace(settings, cores=(0,), repeats=1)
     started = time.monotonic()
@@ -100,6 +102,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="*", default=[], help="ids; all by default")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--untimed", action="store_true")
     arguments = parser.parse_args()
     reports: dict[str, TierReport] = {}
     for version in arguments.releases:
@@ -112,8 +115,9 @@ def main() -> None:
         for case in report.cases:
             if case.outcome != "pass":
                 print(f"  {case.id}: {case.outcome}: {case.why}", file=sys.stderr)
-        (arguments.out / f"gpu-{version}.json").write_text(json.dumps(report.to_json()), encoding="utf-8")
-    (arguments.out / f"table-{'-'.join(arguments.releases)}.md").write_text(table(reports), encoding="utf-8")
+        name = "-".join([arguments.profile, version, *(["untimed"] if arguments.untimed else [])])
+        (arguments.out / f"{name}.json").write_text(json.dumps(report.to_json()), encoding="utf-8")
+    print(table(reports))
 
 
 if __name__ == "__main__":

@@ -122,7 +122,8 @@ class KernelTime:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One case. before/after: launches per kernel of the original's and of the migrated whole run."""
+    """One case. before/after: launches per kernel of the original's and of the migrated whole run. configs: on a
+    device, the configuration that each tuned kernel ran with on both sides."""
 
     id: str
     operator: str
@@ -136,6 +137,7 @@ class CaseResult:
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     times: tuple[KernelTime, ...] = ()
+    configs: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
 
 @dataclass(frozen=True, slots=True)

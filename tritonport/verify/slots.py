@@ -156,6 +156,7 @@ def _result(
         round(original["seconds"] + answer["seconds"], 3),
         tuple(_finding(f) for f in (*original.get("findings", ()), *answer.get("findings", ()))),
         _times(original.get("times", {}), answer.get("times", {})),
+        dict(answer.get("configs", {})),
     )
 
 
