@@ -16,6 +16,7 @@ from tritonport.discover.launches import LaunchSite
 from tritonport.discover.parse import ParsedModule
 from tritonport.engine.choices import Choices, KernelChoice
 from tritonport.engine.linemap import Origin
+from tritonport.facts.algebra import KernelFacts
 from tritonport.facts.programs import ProgramPlan, Programs
 from tritonport.facts.walk import find
 
@@ -45,6 +46,25 @@ class JitNode:
 
 
 @dataclass(frozen=True)
+class Memo:
+    """What stays true of one file while its rules run.
+
+    facts: by definition node; a function that no rule has touched keeps its node from tree to tree. dotted: full names
+    by source text. helpers: the jit function that a name means. Both follow upstream's text, which does not change.
+    """
+
+    facts: dict[cst.FunctionDef, KernelFacts] = field(default_factory=dict[cst.FunctionDef, KernelFacts])
+    dotted: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    helpers: dict[str, cst.FunctionDef | None] = field(default_factory=dict[str, "cst.FunctionDef | None"])
+
+    def keep(self, tree: cst.Module) -> None:
+        """Forgets functions that are no longer in the tree."""
+        alive = set(find(tree, cst.FunctionDef))
+        for node in [n for n in self.facts if n not in alive]:
+            del self.facts[node]
+
+
+@dataclass(frozen=True)
 class FileContext:
     """One file in its present state. Facts from discovery speak of upstream's text, nodes of this tree."""
 
@@ -56,7 +76,7 @@ class FileContext:
     origins: tuple[Origin, ...] = ()
     hidden: frozenset[str] = frozenset()
     """Kernels that the rule at work passes over; it does not see their definitions."""
-    _dotted: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    memo: Memo = field(default_factory=Memo)
 
     @property
     def file(self) -> str:
@@ -67,10 +87,10 @@ class FileContext:
         text = dotted_text(node)
         if text is None:
             return ()
-        if text not in self._dotted:
+        if text not in self.memo.dotted:
             expr = ast.parse(text, mode="eval").body
-            self._dotted[text] = self.analysis.index.externals(self.module.name, expr)
-        return self._dotted[text]
+            self.memo.dotted[text] = self.analysis.index.externals(self.module.name, expr)
+        return self.memo.dotted[text]
 
     def is_call_of(self, node: cst.CSTNode, *dotted: str) -> bool:
         return isinstance(node, cst.Call) and bool(set(dotted) & set(self.externals(node.func)))

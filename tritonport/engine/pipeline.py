@@ -12,12 +12,12 @@ from tritonport.discover import Analysis
 from tritonport.discover.parse import ParsedModule
 from tritonport.engine.apply import apply_edits
 from tritonport.engine.choices import without
-from tritonport.engine.context import FileContext, Settings
+from tritonport.engine.context import FileContext, Memo, Settings
 from tritonport.engine.gates import check_output
 from tritonport.engine.linemap import Origin, advance, dropped, identity, still_dropped
 from tritonport.engine.rule import Rule, RuleResult
 from tritonport.facts.programs import Programs
-from tritonport.record import RuleClass, Unresolved, weakest
+from tritonport.record import Assumption, RuleClass, Unresolved, weakest
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class FileResult:
         default_factory=dict[tuple[str | None, str], RuleClass]
     )
     """By kernel and rule, the weakest class of its edits here."""
+    assumptions: tuple[tuple[str, Assumption], ...] = ()
+    """(kernel, what an assumed rule takes for granted there)."""
 
 
 def run_file(
@@ -53,21 +55,25 @@ def run_file(
     counts: Counter[tuple[str | None, str]] = Counter()
     unresolved: list[tuple[str | None, Unresolved]] = []
     notes: list[tuple[str, str]] = []
+    assumptions: list[tuple[str, Assumption]] = []
     classes: dict[tuple[str | None, str], RuleClass] = {}
     gone: dict[int, str] = {}
+    memo = Memo()
     for rule in rules:
         hidden = without(settings.choices, rule.slug)
-        file = FileContext(module, tree, analysis, programs, settings, origins, hidden)
+        file = FileContext(module, tree, analysis, programs, settings, origins, hidden, memo)
         result = rule.run(file)
         unresolved += [
             (f.kernel, _located(file, rule, f.node, f.why)) for f in result.findings if f.applicable
         ]
         notes += result.notes
+        assumptions += [(k, Assumption(rule.slug, text, guard)) for k, text, guard in result.assumptions]
         if not result.edits:
             continue
         classes |= _classes(rule, result)
         counts.update(_counted(rule, result))
         tree = apply_edits(tree, result.edits)
+        memo.keep(tree)
         after = tree.code
         moved = advance(origins, text, after, rule.slug)
         gone |= dropped(origins, moved, rule.slug)
@@ -78,7 +84,16 @@ def run_file(
     gone = still_dropped(gone, origins)
     findings = tuple(unresolved)
     return FileResult(
-        module.name, text, origins, dict(counts), findings, changed, gone, tuple(notes), classes
+        module.name,
+        text,
+        origins,
+        dict(counts),
+        findings,
+        changed,
+        gone,
+        tuple(notes),
+        classes,
+        tuple(assumptions),
     )
 
 

@@ -40,8 +40,12 @@ def _is_jit(file: FileContext, node: cst.FunctionDef) -> bool:
 
 
 def _facts(file: FileContext, node: cst.FunctionDef, key: str) -> KernelFacts:
-    grid = axis_parameters(file, key)
-    return analyse(node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr), grid)
+    if node not in file.memo.facts:
+        grid = axis_parameters(file, key)
+        file.memo.facts[node] = analyse(
+            node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr), grid
+        )
+    return file.memo.facts[node]
 
 
 def axis_parameters(file: FileContext, key: str) -> dict[str, str]:
@@ -68,6 +72,12 @@ def _dotted(file: FileContext, node: cst.BaseExpression) -> str | None:
 
 
 def _helper(file: FileContext, name: str) -> cst.FunctionDef | None:
+    if name not in file.memo.helpers:
+        file.memo.helpers[name] = _parsed_helper(file, name)
+    return file.memo.helpers[name]
+
+
+def _parsed_helper(file: FileContext, name: str) -> cst.FunctionDef | None:
     """A helper's definition as upstream has it, where the name means exactly one jit function."""
     analysis = file.analysis
     expr = ast.Name(name, ast.Load())

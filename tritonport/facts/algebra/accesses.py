@@ -67,10 +67,11 @@ class Access:
 
 def accesses(facts: KernelFacts) -> tuple[Access, ...]:
     """Loads and stores in evaluation order."""
-    found = [
-        _access(facts, call, facts.calls[call].rpartition(".")[2]) for call in facts.calls_of("load", "store")
-    ]
-    return tuple(a for a in found if a is not None)
+    if facts.accesses is None:
+        calls = facts.calls_of("load", "store")
+        found = [_access(facts, call, facts.calls[call].rpartition(".")[2]) for call in calls]
+        facts.accesses = tuple(a for a in found if a is not None)
+    return facts.accesses
 
 
 def _access(facts: KernelFacts, call: cst.Call, kind: str) -> Access | None:

@@ -39,12 +39,15 @@ class State:
 
     def fork(self, tests: dict[str, bool]) -> State:
         """A copy for one branch, with values restricted to what the branch's tests leave."""
-        env: Env = {}
+        env = dict(self.env)
         for name, (known, defs) in self.env.items():
-            value = known
+            if not isinstance(known, (Guarded, Tup)):
+                continue
+            value: Value = known
             for test, outcome in tests.items():
                 value = assume(value, test, outcome=outcome)
-            env[name] = (value, defs)
+            if value is not known:
+                env[name] = (value, defs)
         return State(env, {**self.tests, **tests}, self.loops)
 
 

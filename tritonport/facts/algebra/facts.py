@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from tritonport.facts.algebra.values import Ptr, Tup, Unknown, Value, alternatives
 from tritonport.facts.walk import names_in
+
+if TYPE_CHECKING:
+    from tritonport.facts.algebra.accesses import Access
 
 ResolveHelper = Callable[[str], "cst.FunctionDef | None"]
 Dotted = Callable[[cst.BaseExpression], "str | None"]
@@ -33,7 +38,7 @@ Defs = frozenset[Def]
 
 @dataclass
 class KernelFacts:
-    """Everything that the interpretation of one function found. Build it with `analyse`.
+    """Everything that the interpretation of one function found. Build it with `analyse`; it does not change after that.
 
     values: what each expression node evaluates to (in a loop: in any one iteration).
     reads: the assignments that may reach each name node. order: evaluation order of nodes.
@@ -54,6 +59,8 @@ class KernelFacts:
     defs: dict[cst.Name, Def] = field(default_factory=dict[cst.Name, Def])
     calls: dict[cst.Call, str] = field(default_factory=dict[cst.Call, str])
     """Dotted name of each call's function (`triton.language.load`), where it has one."""
+    accesses: tuple[Access, ...] | None = field(default=None, repr=False)
+    """Loads and stores, once `accesses` has been asked for them."""
 
     def value(self, node: cst.CSTNode) -> Value:
         return self.values.get(node, Unknown("never evaluated", node))
@@ -64,11 +71,26 @@ class KernelFacts:
         return sorted((c for c, name in self.calls.items() if name in wanted), key=self.order.__getitem__)
 
     def defs_of(self, name: str) -> list[Def]:
-        return [d for d in self.defs.values() if d.name == name]
+        return self._defs_by_name.get(name, [])
+
+    @cached_property
+    def _defs_by_name(self) -> dict[str, list[Def]]:
+        found: dict[str, list[Def]] = {}
+        for definition in self.defs.values():
+            found.setdefault(definition.name, []).append(definition)
+        return found
 
     def uses(self, definition: Def) -> list[cst.Name]:
         """The name nodes that may read this assignment, in evaluation order."""
-        return sorted((n for n, ds in self.reads.items() if definition in ds), key=self.order.__getitem__)
+        return self._uses.get(definition, [])
+
+    @cached_property
+    def _uses(self) -> dict[Def, list[cst.Name]]:
+        found: dict[Def, list[cst.Name]] = {}
+        for name in sorted(self.reads, key=self.order.__getitem__):
+            for definition in self.reads[name]:
+                found.setdefault(definition, []).append(name)
+        return found
 
     def same_at(self, definition: Def, use: cst.CSTNode) -> bool:
         """Whether an assigned expression has the same value at a later use: nothing in it is assigned in between."""

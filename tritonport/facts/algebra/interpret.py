@@ -204,6 +204,9 @@ class Interpreter(Expressions):
         env: Env = {}
         for name in dict.fromkeys([*then.env, *other.env]):
             a, b = then.env.get(name, _NOTHING), other.env.get(name, _NOTHING)
+            if a is b:
+                env[name] = a
+                continue
             number = self.number_of((node, name))
             env[name] = (ops.join_values(name, text, constexpr, a[0], b[0], number), a[1] | b[1])
         return State(env, before.tests, before.loops)

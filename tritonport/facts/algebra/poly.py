@@ -7,10 +7,10 @@ equal values. Quotients, remainders, minima and maxima are symbols themselves, w
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from operator import attrgetter
 from typing import Literal
 
 SymbolKind = Literal["pid", "loop", "constexpr", "param", "load", "join", "op", "lane", "opaque"]
@@ -35,6 +35,12 @@ class Symbol:
     born: int = field(default=-1, compare=False)
     """Number of the place that made it, in order of the text; -1 for what holds in the whole kernel."""
 
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Symbol) and self.key == other.key)
+
     def newer(self, number: int) -> bool:
         """Whether it, or a part of it, was made after that place."""
         return self.born >= number or any(s.newer(number) for part in self.parts for s in part.symbols)
@@ -46,8 +52,11 @@ class Symbol:
 Monomial = tuple[Symbol, ...]
 
 
-def _key(mono: Monomial) -> tuple[str, ...]:
-    return tuple(s.key for s in mono)
+_symbol_key = attrgetter("key")
+
+
+def _term_key(term: tuple[Monomial, int]) -> tuple[str, ...]:
+    return tuple(s.key for s in term[0])
 
 
 @dataclass(frozen=True)
@@ -66,13 +75,29 @@ class Poly:
 
     @staticmethod
     def build(terms: Iterable[tuple[Monomial, int]]) -> Poly:
-        total: Counter[Monomial] = Counter()
+        total: dict[Monomial, int] = {}
         for mono, factor in terms:
-            total[tuple(sorted(mono, key=lambda s: s.key))] += factor
+            ordered = tuple(sorted(mono, key=_symbol_key)) if len(mono) > 1 else mono
+            total[ordered] = total.get(ordered, 0) + factor
         kept = [(mono, factor) for mono, factor in total.items() if factor]
-        return Poly(tuple(sorted(kept, key=lambda item: _key(item[0]))))
+        return Poly(tuple(sorted(kept, key=_term_key) if len(kept) > 1 else kept))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Poly) and self._hash == other._hash and self.terms == other.terms
+        )
+
+    @cached_property
+    def _hash(self) -> int:
+        """Polynomials are compared and looked up far more often than they are made."""
+        return hash(self.terms)
 
     def __add__(self, other: Poly) -> Poly:
+        if not self.terms or not other.terms:
+            return self if self.terms else other
         return Poly.build(self.terms + other.terms)
 
     def __neg__(self) -> Poly:
@@ -100,6 +125,10 @@ class Poly:
         return not self.terms
 
     def lanes(self) -> frozenset[Symbol]:
+        return self._lanes
+
+    @cached_property
+    def _lanes(self) -> frozenset[Symbol]:
         return frozenset(s for s in self.symbols if s.kind == "lane")
 
     def map_symbols(self, change: Callable[[Symbol], Poly]) -> Poly:
@@ -131,19 +160,32 @@ class Poly:
             raise ValueError(f"not a single term: {divisor}")
         (symbols, factor), done, rest = divisor.terms[0], [], []
         for mono, number in self.terms:
-            left = Counter(mono)
-            left.subtract(Counter(symbols))
-            if number % factor == 0 and min(left.values(), default=0) >= 0:
-                done.append((tuple(left.elements()), number // factor))
+            left = _without(mono, symbols)
+            if left is not None and number % factor == 0:
+                done.append((left, number // factor))
             else:
                 rest.append((mono, number))
         return Poly.build(done), Poly.build(rest)
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         if not self.terms:
             return "0"
         text = " + ".join(_show(mono, factor) for mono, factor in self.terms)
         return text.replace("+ -", "- ")
+
+
+def _without(mono: Monomial, factors: Monomial) -> Monomial | None:
+    """The monomial divided by another one, None where that leaves a rest."""
+    left = list(mono)
+    for symbol in factors:
+        if symbol not in left:
+            return None
+        left.remove(symbol)
+    return tuple(left)
 
 
 def _show(mono: Monomial, factor: int) -> str:
@@ -157,6 +199,7 @@ ZERO = Poly()
 ONE = Poly.const(1)
 
 
+@cache
 def lane(dim: int, extent: Poly) -> Symbol:
     """The index along dimension dim of a tile with that many rows; all aranges of one extent share it."""
     return Symbol(
@@ -166,6 +209,8 @@ def lane(dim: int, extent: Poly) -> Symbol:
 
 def move_lanes(poly: Poly, dims: Callable[[int], int]) -> Poly:
     """The polynomial with each lane moved to another dimension of its tile."""
+    if not poly.lanes():
+        return poly
 
     def change(symbol: Symbol) -> Poly:
         if symbol.kind != "lane" or symbol.extent is None:

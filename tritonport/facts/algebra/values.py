@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import libcst as cst
@@ -99,6 +100,11 @@ class Guarded:
     then: Value
     other: Value
 
+    @cached_property
+    def tests(self) -> frozenset[str]:
+        """Every test that this value depends on."""
+        return frozenset({self.test}) | tests_of(self.then) | tests_of(self.other)
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -116,6 +122,15 @@ class Unknown:
 Value = Num | Ptr | BlockPtr | Mask | Data | Const | Tup | Guarded | Missing | Unknown
 MISSING = Missing()
 NONE = Const(None)
+
+
+def tests_of(value: Value) -> frozenset[str]:
+    """The constexpr tests that a value depends on."""
+    if isinstance(value, Guarded):
+        return value.tests
+    if isinstance(value, Tup):
+        return frozenset[str]().union(*(tests_of(item) for item in value.items))
+    return frozenset()
 
 
 def shape_of(value: Value) -> Shape | None:
@@ -174,10 +189,10 @@ def alternatives(value: Value) -> tuple[tuple[dict[str, bool], Value], ...]:
 
 def assume(value: Value, test: str, *, outcome: bool) -> Value:
     """The value where a test is known to hold, or not to hold."""
+    if not isinstance(value, (Guarded, Tup)) or test not in tests_of(value):
+        return value
     if isinstance(value, Tup):
         return Tup(tuple(assume(item, test, outcome=outcome) for item in value.items))
-    if not isinstance(value, Guarded):
-        return value
     if value.test == test:
         return assume(value.then if outcome else value.other, test, outcome=outcome)
     then, other = assume(value.then, test, outcome=outcome), assume(value.other, test, outcome=outcome)
