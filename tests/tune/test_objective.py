@@ -64,6 +64,12 @@ def test_tile_sets_come_largest_first(cube: bool, smallest: int) -> None:
     assert sets[-1] == {"BK": smallest, "BV": smallest}
 
 
+def test_discrete_elements_count_per_lane() -> None:
+    """Four programs of 32 lanes move as many elements alone as one of 128."""
+    small, large = replace(FITS, discrete_elements=32), replace(FITS, discrete_elements=128)
+    assert score([large], {"BT": 128}, 0) < score([small], {"BT": 32}, 0)
+
+
 def test_a_kernel_without_tiles_has_one_empty_set() -> None:
     assert tile_sets([], cube=True) == [{}]
 

@@ -22,16 +22,16 @@ Tiles = Mapping[str, int]
 class Score:
     """Smaller is better, member by member in this order.
 
-    unfit: specialisations that do not compile. scalar: iterations of element-by-element loops over the slack.
-    discrete: elements moved alone. unsplit: specialisations whose vector half is not split over two cores.
-    lanes: the negative of the elements of one tile set (larger tiles: fewer tasks and iterations).
+    unfit: specialisations that do not compile. scalar: iterations of element-by-element loops over the slack, per
+    lane of the tile set, since programs with larger tiles are fewer. discrete: elements moved alone, per lane too.
+    unsplit: specialisations whose vector half is not split over two cores. lanes: the negative of the elements of one tile set (larger tiles: fewer tasks and iterations).
     traffic: syncs between cores and pipe barriers. head_room: per cent of the unified buffer, the worst.
     off: rules that the kernel goes without, so that the profile wins where nothing else differs.
     """
 
     unfit: int
-    scalar: int
-    discrete: int
+    scalar: float
+    discrete: float
     unsplit: int
     lanes: int
     traffic: int
@@ -50,12 +50,13 @@ UNKNOWN = 10**6
 
 def score(measured: Sequence[Measurement], tiles: Tiles, off: int) -> Score:
     """The score of one kernel's specialisations with one set of tiles."""
+    lanes = math.prod(tiles.values())
     return Score(
         unfit=sum(m.fits is not True or m.error is not None for m in measured),
-        scalar=sum(max(_known(m.scalar_iterations) - SCALAR_SLACK, 0) for m in measured),
-        discrete=sum(_known(m.discrete_elements) for m in measured),
+        scalar=sum(max(_known(m.scalar_iterations) - SCALAR_SLACK, 0) for m in measured) / lanes,
+        discrete=sum(_known(m.discrete_elements) for m in measured) / lanes,
         unsplit=sum(m.sub_block not in ("tiled", "none") for m in measured),
-        lanes=-math.prod(tiles.values()),
+        lanes=-lanes,
         traffic=sum(_known(m.cross_core_syncs) + _known(m.barriers) for m in measured),
         head_room=max((m.percent("UB") or 0.0 for m in measured), default=0.0),
         off=off,
