@@ -35,6 +35,13 @@ _REDUCTIONS = (
 )
 
 
+def changeable(file: FileContext, key: str) -> tuple[TileParameter, ...]:
+    """The tiles of a kernel that this file defines and that may get other sizes, whatever was chosen so far."""
+    kernel = _Kernel(file, key, None, RuleResult(), set())
+    kernel.choice = None
+    return tuple(place.tile for tile in kernel.tiles.parameters if (place := kernel.place(tile)) is not None)
+
+
 @dataclass(frozen=True)
 class _Place:
     """One tile of one kernel: where it is chosen. host: per launch, empty where a tuner chooses."""
@@ -80,7 +87,7 @@ class _Kernel:
         self.choice: KernelChoice | None = file.settings.choices.get(key)
 
     def run(self) -> None:
-        places = [place for tile in self.tiles.parameters if (place := self._place(tile)) is not None]
+        places = [place for tile in self.tiles.parameters if (place := self.place(tile)) is not None]
         limits = self._limits(places)
         edited = [p for p in places if p.tile.name in limits]
         for place in edited:
@@ -97,7 +104,7 @@ class _Kernel:
         say = self.result.unresolved if wished else self.result.not_applicable
         say(node, why, kernel=self.key)
 
-    def _place(self, tile: TileParameter) -> _Place | None:
+    def place(self, tile: TileParameter) -> _Place | None:
         if self.choice is not None and self.choice.tile(tile.name) is None:
             return None
         host: list[tuple[Host, HostTile]] = []

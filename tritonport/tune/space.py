@@ -12,8 +12,9 @@ from tritonport.engine.context import FileContext
 from tritonport.engine.pipeline import FileResult
 from tritonport.engine.rule import Rule
 from tritonport.facts.tiles import TileParameter
-from tritonport.migrate import ORDER, TILE_RULE
+from tritonport.migrate import TILE_RULE
 from tritonport.passes.tile_enlarge import changeable
+from tritonport.profiles import load_profile
 from tritonport.tune.objective import tile_sets
 from tritonport.tune.variants import Workshop
 
@@ -33,8 +34,9 @@ class Space:
 
 
 def tile_rules(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """The rules that a kernel may go without: those on tiles, in the order of the profile."""
-    return tuple(rule.slug for rule in rules if rule.slug not in ORDER and rule.slug != TILE_RULE)
+    """The rules that a kernel may go without: what the baseline does not have, in the order of the profile."""
+    needed = {TILE_RULE, *load_profile("baseline").rules}
+    return tuple(rule.slug for rule in rules if rule.slug not in needed)
 
 
 def spaces(
