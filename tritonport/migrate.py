@@ -11,6 +11,8 @@ from typing import Any
 
 from tritonport.discover import Analysis, analyse
 from tritonport.discover.parse import ParsedModule
+from tritonport.emit.backend import EMIT as BACKEND
+from tritonport.emit.backend import BackendPackage, backend_package
 from tritonport.emit.lock import (
     LINES,
     LOCK,
@@ -41,6 +43,7 @@ from tritonport.targets import load_target
 from tritonport.tuning import choices_for, load_tuning
 
 Progress = Callable[[str, int, int], None]
+EMITS = ("tree", BACKEND)
 TILE_RULE = "tile-enlarge"
 """The rule that reads tuning files; without it single kernels have no choices of their own."""
 ORDER = (
@@ -61,6 +64,7 @@ class MigrateOptions:
 
     tuning: a tuning file, in front of those that come with the tool. choices: what single kernels get instead of
     any tuning file's. overrides: entries about single kernels, which win over all of these.
+    emit: one of EMITS.
     """
 
     target: str = "a2"
@@ -72,6 +76,7 @@ class MigrateOptions:
     tuning: Path | None = None
     choices: Choices | None = None
     overrides: tuple[Entry, ...] = ()
+    emit: str = "tree"
 
 
 @dataclass(frozen=True)
@@ -109,10 +114,14 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
             **run_changes(analysis.discovery, texts, origins, dropped),
         },
     }
+    package = None
+    if options.emit == BACKEND:
+        package = backend_package(analysis, kernels, texts, origins)
+        extra["backend"] = package.to_json()
     if overrides.judged:
         extra["overrides"] = [item.to_json() for item in overrides.judged]
     record = replace(record, kernels=kernels, seconds=time.monotonic() - started, extra=extra)
-    write_output(out, tree, record, texts, origins, dropped)
+    write_output(out, tree, record, texts, origins, dropped, package)
     return MigrateResult(record, out, exit_code(record), origins)
 
 
@@ -256,6 +265,7 @@ def _settings(options: MigrateOptions, overrides: Overrides) -> dict[str, Any]:
         "rules": options.rules,
         **({"tuning": digest_bytes(options.tuning.read_bytes())} if options.tuning is not None else {}),
         **({"overrides": said} if said else {}),
+        **({"emit": options.emit} if options.emit != MigrateOptions.emit else {}),
     }
 
 
@@ -281,13 +291,24 @@ def write_output(
     texts: Mapping[str, str],
     origins: Mapping[str, tuple[Origin, ...]],
     dropped: Mapping[str, Mapping[int, str]],
+    package: BackendPackage | None = None,
 ) -> None:
-    """Everything of OUT, staged and put in place at once."""
-    files = {**texts, runtime_path(tree): runtime_text()}
-    modules = {tree.module_name(PurePosixPath(path)): path for path in files}
-    before = {path: (tree.root / path).read_bytes() for path in texts}
+    """Everything of OUT, staged and put in place at once. package: what is emitted instead of a tree."""
+    files: Mapping[str, str] = {**texts, runtime_path(tree): runtime_text()}
+    modules: Mapping[str, str] | None = {tree.module_name(PurePosixPath(path)): path for path in files}
+    prefix = ""
+    if package is not None:
+        files, modules, origins, prefix = package.files, None, package.origins, f"{package.name}/"
+        dropped = {f"{prefix}{path}": lines for path, lines in dropped.items()}
+    before = {path: upstream_bytes(tree, path.removeprefix(prefix)) for path in files}
     with staged(out) as stage:
         write_files(stage, tree, files, modules)
-        pairs = {path: (before.get(path, b""), text.encode()) for path, text in files.items()}
+        pairs = {path: (before[path], text.encode()) for path, text in files.items()}
         (stage / LINES).write_text(lines_text(origins, dropped), encoding="utf-8")
         (stage / LOCK).write_text(lock_text(record, record.extra["settings"], pairs), encoding="utf-8")
+
+
+def upstream_bytes(tree: SourceTree, path: str) -> bytes:
+    """A file of the sources; empty for one that upstream does not have."""
+    file = tree.root / path
+    return file.read_bytes() if file.is_file() else b""

@@ -18,6 +18,7 @@ from tritonport.facts.fingerprint import fingerprints
 from tritonport.facts.programs import Programs
 from tritonport.record import (
     TIERS,
+    Assumption,
     KernelRecord,
     Outcome,
     RuleClass,
@@ -46,9 +47,12 @@ def run_record(
     unresolved: dict[str, list[Unresolved]] = {}
     own: dict[tuple[str | None, str], RuleClass] = {}
     notes: dict[str, list[str]] = {}
+    assumed: dict[str, list[Assumption]] = {}
     for result in results.values():
         counts.update(result.counts)
         own.update({key: weakest(found, own.get(key, found)) for key, found in result.classes.items()})
+        for kernel, assumption in result.assumptions:
+            assumed.setdefault(kernel, []).append(assumption)
         for kernel, text in result.notes:
             notes.setdefault(kernel, []).append(text)
         for kernel, item in result.unresolved:
@@ -60,6 +64,7 @@ def run_record(
                 analysis, programs, kernel, counts, {**classes, **_by_slug(own, kernel)}, unresolved, notes
             ),
             fingerprint=prints.get(kernel.name),
+            assumptions=tuple(dict.fromkeys(assumed.get(kernel.name, ()))),
         )
         for kernel in analysis.discovery.kernels
         if kernel.reachable or kernel.name in programs.refused

@@ -57,6 +57,19 @@ class Suppressed:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption:
+    """What an assumed rule takes for granted in a kernel. text: in words.
+
+    guard: a Python expression over parameters of the function that launches the kernel, true where it holds; None where
+    the emitted code checks it by itself.
+    """
+
+    slug: str
+    text: str
+    guard: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KernelRecord:
     """One kernel's line in the report. name is `module:kernel`; file is relative to the source root."""
 
@@ -75,6 +88,7 @@ class KernelRecord:
     """Why this kernel does not count for the exit status (a context-parallel kernel), or None."""
     notes: tuple[str, ...] = ()
     suppressed: tuple[Suppressed, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     fingerprint: str | None = None
     """Of its normalized source and that of the jit functions it calls (tritonport.facts.fingerprint)."""
 
@@ -82,6 +96,7 @@ class KernelRecord:
         data = asdict(self)
         data["rules"] = [use.to_json() for use in self.rules]
         data["unresolved"] = [asdict(item) for item in self.unresolved]
+        data["assumptions"] = [asdict(item) for item in self.assumptions]
         data["suppressed"] = [asdict(item) for item in self.suppressed]
         data["notes"] = list(self.notes)
         data["grid"] = {"before": data.pop("grid_before"), "after": data.pop("grid_after")}

@@ -58,7 +58,8 @@ def check(
     config = load(Path.cwd())
     chosen = {"target": target, "profile": profile, "schedule": schedule}
     options = _options(lock["settings"], config, chosen, jobs)
-    options = replace(options, overrides=read_overrides(config, overrides))
+    emit = str(lock["settings"].get("emit", MigrateOptions.emit))
+    options = replace(options, overrides=read_overrides(config, overrides), emit=emit)
     with progress_bar(quiet=quiet) as show:
         source = _source(lock, paths[0] if len(paths) == 2 else None, from_spec, offline)
         result = check_output(source, out, options, show)

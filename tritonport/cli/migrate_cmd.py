@@ -14,7 +14,7 @@ from tritonport.cli.console import note, progress_bar, stdout
 from tritonport.cli.tiers import INTERPRETED, TierRun, parse_tiers, run_tiers
 from tritonport.config import SCHEDULES, Config, load
 from tritonport.errors import ExitCode, UserError, worst
-from tritonport.migrate import ORDER, MigrateOptions, migrate_tree
+from tritonport.migrate import EMITS, ORDER, MigrateOptions, migrate_tree
 from tritonport.overrides import Entry, load_overrides
 from tritonport.passes import all_rules
 from tritonport.profiles import active_rules
@@ -57,6 +57,7 @@ def migrate(
             "--report", metavar="FMT=PATH", help="json, html, sarif, markdown, junit or text=PATH; github."
         ),
     ] = None,
+    emit: Annotated[str, typer.Option(help=f"What OUT is: {' or '.join(EMITS)}.")] = EMITS[0],
     output_format: Annotated[str, typer.Option("--format", help="text or json on stdout.")] = "text",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at one time.")] = None,
     offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
@@ -65,7 +66,9 @@ def migrate(
     """Rewrite the kernels that SRC reaches for Ascend NPUs, and prove the result."""
     config = load(Path.cwd())
     options = _options(config, target, profile, schedule, jobs, src)
-    options = replace(options, overrides=read_overrides(config, overrides), tuning=tuning)
+    options = replace(
+        options, overrides=read_overrides(config, overrides), tuning=tuning, emit=_emit(emit, verify)
+    )
     tiers = parse_tiers(verify) if verify is not None else config.verify
     if set(tiers) & set(INTERPRETED) and (wrong := check_versions()[1]):
         raise UserError(wrong)
@@ -107,6 +110,7 @@ def command_line(
     if tree.distribution and tree.version:
         words += ["--from", f"{tree.distribution}=={tree.version}"]
     words += ["--target", options.target, "--profile", options.profile, "-o", "out"]
+    words += ["--emit", options.emit] if options.emit != MigrateOptions.emit else []
     words += ["--schedule", options.schedule] if options.schedule != MigrateOptions.schedule else []
     words += ["--tuning", options.tuning.name] if options.tuning is not None else []
     words += ["--verify", ",".join(tiers)] if tiers else []
@@ -116,6 +120,16 @@ def command_line(
 def read_overrides(config: Config, own: Sequence[Path] | None) -> tuple[Entry, ...]:
     """The entries that count: those of the tool, of the configuration and of the command line."""
     return load_overrides([*config.override_paths(), *(own or ())], all_rules(), ORDER)
+
+
+def _emit(emit: str, verify: str | None) -> str:
+    if emit not in EMITS:
+        raise UserError(f"unknown --emit {emit!r}", f"known: {', '.join(EMITS)}")
+    if emit != EMITS[0] and verify:
+        raise UserError(
+            f"--verify proves a tree, not --emit {emit}", "migrate without --emit to prove the kernels"
+        )
+    return emit
 
 
 def _options(

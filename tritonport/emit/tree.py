@@ -84,13 +84,16 @@ def _swap(stage: Path, out: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def write_files(stage: Path, tree: SourceTree, files: Mapping[str, str], modules: Mapping[str, str]) -> None:
-    """Migrated modules at their upstream paths, the run-time module, activate.py, upstream's licences."""
+def write_files(
+    stage: Path, tree: SourceTree, files: Mapping[str, str], modules: Mapping[str, str] | None
+) -> None:
+    """The files at their paths, upstream's licences, and activate.py for these modules; None for no activation."""
     for path, text in files.items():
         target = stage / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode())
-    (stage / "activate.py").write_text(_activate(tree, modules), encoding="utf-8")
+    if modules is not None:
+        (stage / "activate.py").write_text(_activate(tree, modules), encoding="utf-8")
     for licence in tree.licenses:
         shutil.copyfile(licence, stage / licence.name)
 

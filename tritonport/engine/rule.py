@@ -56,6 +56,8 @@ class RuleResult:
     findings: list[Finding] = field(default_factory=list[Finding])
     notes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """(kernel, text): what a reader of the report should know of a decision."""
+    assumptions: list[tuple[str, str, str | None]] = field(default_factory=list[tuple[str, str, str | None]])
+    """(kernel, text, guard): what assumed rewrites take for granted."""
 
     def rewrite(
         self,
@@ -70,6 +72,10 @@ class RuleResult:
 
     def note(self, kernel: str, text: str) -> None:
         self.notes.append((kernel, text))
+
+    def assume(self, kernel: str, text: str, guard: str | None = None) -> None:
+        """State what an assumed rewrite takes for granted; see record.Assumption."""
+        self.assumptions.append((kernel, text, guard))
 
     def unresolved(self, node: cst.CSTNode, why: str, *, kernel: str | None = None) -> None:
         self.findings.append(Finding(node, why, kernel))

@@ -64,7 +64,7 @@ class Dispatchers:
     def _outside_closure(self, dotted: str) -> Iterator[tuple[Index, Definition]]:
         """A decorator of the same package in a module that is never input (a folder of hand ports)."""
         home, _, name = dotted.rpartition(".")
-        parsed = _parse_any(self._analysis.discovery.tree, home)
+        parsed = parse_any(self._analysis.discovery.tree, home)
         if parsed is not None:
             index = Index({home: parsed})
             for meaning in index.resolve(home, name):
@@ -72,7 +72,8 @@ class Dispatchers:
                     yield index, meaning
 
 
-def _parse_any(tree: SourceTree, module: str) -> ParsedModule | None:
+def parse_any(tree: SourceTree, module: str) -> ParsedModule | None:
+    """A module of the tree, also of a folder that is never input; None when it is not there or cannot be read."""
     file = module_file(tree, module, hand_ports=True) if module else None
     parsed = parse_file(tree, file) if file is not None else None
     return parsed if isinstance(parsed, ParsedModule) else None

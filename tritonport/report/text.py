@@ -32,6 +32,7 @@ def run_lines(record: RunRecord) -> Iterator[Text]:
         yield from _details(kernel)
     yield from _set_apart(record)
     yield from _overrides(record)
+    yield from _backend(record)
     yield from _tier_lines(counted)
     yield _total(record)
 
@@ -81,6 +82,18 @@ def _overrides(record: RunRecord) -> Iterator[Text]:
         line.append(f"{item['kernel']}: {wanted} ({item['file']})")
         line.append(f": {item['why'] or item['reason']}")
         yield line
+
+
+def _backend(record: RunRecord) -> Iterator[Text]:
+    """What a backend package offers, and what cannot be reached through it."""
+    package = record.extra.get("backend")
+    if package is not None:
+        yield Text(
+            f"backend {package['package']}: {_count(len(package['functions']), 'dispatched function')}"
+        )
+        for kernel, hosts in package["unreachable"].items():
+            places = f", launched by {', '.join(hosts)}" if hosts else ""
+            yield Text(f"not reachable through dispatch: {kernel}{places}", "yellow")
 
 
 def _tier_lines(counted: list[KernelRecord]) -> Iterator[Text]:
