@@ -22,9 +22,11 @@ Tiles = Mapping[str, int]
 class Score:
     """Smaller is better, member by member in this order.
 
-    unfit: specialisations that do not compile. scalar: iterations of element-by-element loops over the slack, per
-    lane of the tile set, since programs with larger tiles are fewer. discrete: elements moved alone, per lane too.
-    unsplit: specialisations whose vector half is not split over two cores. lanes: the negative of the elements of one tile set (larger tiles: fewer tasks and iterations).
+    unfit: specialisations that do not compile.
+    scalar: iterations of element-by-element loops over the slack, per lane of the tile set, since programs with larger
+    tiles are fewer. discrete: elements moved alone, per lane too.
+    unsplit: specialisations whose vector half is not split over two cores.
+    lanes: the negative of the elements of one tile set (larger tiles: fewer tasks and iterations).
     traffic: syncs between cores and pipe barriers. head_room: per cent of the unified buffer, the worst.
     off: rules that the kernel goes without, so that the profile wins where nothing else differs.
     """
