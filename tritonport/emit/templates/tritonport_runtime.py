@@ -148,6 +148,11 @@ def gpu_only(**options: Any) -> dict[str, Any]:
     return {} if on_npu() else options
 
 
+def for_target(question: Callable[[], Any], answer: Any) -> Any:
+    """What host code asks about a GPU: the answer that was written down on an NPU, else the GPU's own."""
+    return answer if on_npu() else question()
+
+
 def tile(size: int, limit: int, *beside: tuple[int, int]) -> int:
     """The tile of an axis of that size: a power of two from 16 on that covers it, at most limit.
 
