@@ -190,9 +190,10 @@ def _specialize(file: FileContext, decorator: cst.Decorator, extra: Sequence[str
         if arg.keyword is not None and arg.keyword.value == "do_not_specialize":
             old = arg.value
             if isinstance(old, cst.List | cst.Tuple):
-                text = ", ".join([*(code_of(e.value) for e in old.elements), names])
+                kept = (e.with_changes(comma=cst.MaybeSentinel.DEFAULT) for e in old.elements)
+                text = ", ".join([*(code_of(e) for e in kept), names])
             else:
-                text = f"*{code_of(old)}, {names}"
+                text = f"*({code_of(old)}), {names}"
             args[index] = arg.with_changes(value=cst.parse_expression(f"[{text}]"))
             return decorator.with_changes(decorator=node.with_changes(args=args))
     return decorator.with_changes(
