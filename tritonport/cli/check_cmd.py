@@ -38,6 +38,9 @@ def check(
     overrides: Annotated[
         list[Path] | None, typer.Option(metavar="PATH", help="Overrides and suppressions of single kernels.")
     ] = None,
+    tuning: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The tuning file that migrate was given.")
+    ] = None,
     diff: Annotated[bool, typer.Option(help="Show the lines that differ.")] = True,
     output_format: Annotated[str, typer.Option("--format", help="text or json on stdout.")] = "text",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at one time.")] = None,
@@ -59,7 +62,7 @@ def check(
     chosen = {"target": target, "profile": profile, "schedule": schedule}
     options = _options(lock["settings"], config, chosen, jobs)
     emit = str(lock["settings"].get("emit", MigrateOptions.emit))
-    options = replace(options, overrides=read_overrides(config, overrides), emit=emit)
+    options = replace(options, overrides=read_overrides(config, overrides), emit=emit, tuning=tuning)
     with progress_bar(quiet=quiet) as show:
         source = _source(lock, paths[0] if len(paths) == 2 else None, from_spec, offline)
         result = check_output(source, out, options, show)
