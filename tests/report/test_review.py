@@ -117,6 +117,11 @@ def test_a_compiler_message_stands_at_its_line(full: Run) -> None:
     html = review_html(full)
     at = html.index('<tr class="said">')
     assert '<td class="n">16</td>' in html[html.rindex("<tr", 0, at) : at]
+    (said,) = [m for kernel in full["kernels"] for entry in kernel["npu"] or () for m in entry["messages"]]
+    said |= {"side": "before", "line": 8}
+    html = review_html(full)
+    at = html.index('<tr class="said before">')
+    assert '<td class="n">8</td><td class="o">' in html[html.rindex("<tr", 0, at) : at]
 
 
 def test_foreign_text_is_shown_and_never_taken_as_markup(full: Run) -> None:

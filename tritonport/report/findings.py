@@ -78,22 +78,23 @@ def _numbered(found: Finding, seen: Counter[str]) -> Finding:
 
 
 def _all(run: Run) -> Iterator[Finding]:
+    messages = [said for said in compiler_messages(run) if said.side == "after"]
+    refused = {said.kernel for said in messages}
     for kernel in run["kernels"]:
         if kernel.get("reachable", True):
-            yield from _of_kernel(run, kernel)
-    for said in compiler_messages(run):
-        if said.side == "after":
-            cases = f" (cases {', '.join(said.cases)})"
-            yield Finding(
-                tier_rule("npu-compile"),
-                "error",
-                f"{said.text}{cases}",
-                said.kernel,
-                said.file,
-                said.line,
-                "",
-                said.out_line,
-            )
+            yield from _of_kernel(run, kernel, said=kernel["name"] in refused)
+    for said in messages:
+        cases = f" (cases {', '.join(said.cases)})"
+        yield Finding(
+            tier_rule("npu-compile"),
+            "error",
+            f"{said.text}{cases}",
+            said.kernel,
+            said.file,
+            said.line,
+            "",
+            said.out_line,
+        )
     for item in run.get("overrides", ()):
         if item["state"] != "applied":
             yield Finding(
@@ -107,7 +108,8 @@ def _all(run: Run) -> Iterator[Finding]:
             )
 
 
-def _of_kernel(run: Run, kernel: Mapping[str, Any]) -> Iterator[Finding]:
+def _of_kernel(run: Run, kernel: Mapping[str, Any], *, said: bool) -> Iterator[Finding]:
+    """said: the compiler's own messages say already why its tier failed."""
     name, apart = kernel["name"], kernel.get("apart")
     level: Level = "error" if kernel["outcome"] == "not-converted" else "warning"
     for item in kernel["unresolved"]:
@@ -121,18 +123,11 @@ def _of_kernel(run: Run, kernel: Mapping[str, Any]) -> Iterator[Finding]:
             item["slug"], "warning", item["why"], *place, accepted=f"{item['reason']} ({item['by']})"
         )
     for tier in TIERS:
-        if kernel["tiers"][tier] == "fail" and not _said(run, kernel, tier):
+        if kernel["tiers"][tier] == "fail" and not (said and tier == "npu-compile"):
             why = _reasons(run, tier, name)
             yield Finding(
                 tier_rule(tier), "error", f"{tier} failed: {why}", name, kernel["file"], kernel["line"], ""
             )
-
-
-def _said(run: Run, kernel: Mapping[str, Any], tier: str) -> bool:
-    """Whether the compiler's own messages say it already."""
-    return tier == "npu-compile" and any(
-        said.side == "after" and said.kernel == kernel["name"] for said in compiler_messages(run)
-    )
 
 
 def _reasons(run: Run, tier: str, kernel: str) -> str:

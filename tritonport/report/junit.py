@@ -8,15 +8,15 @@ from xml.etree import ElementTree
 
 from tritonport.record import TIERS
 from tritonport.report.figures import INTERPRETED, CaseLine, Run, case_lines
-from tritonport.report.findings import findings, tier_rule
+from tritonport.report.findings import Finding, findings, tier_rule
 
 
 def junit(run: Run) -> str:
     """The document, with a final newline. A test that did not run is skipped, with the reason; never passed."""
     root = ElementTree.Element("testsuites", name="tritonport")
     counted = [k for k in run["kernels"] if k.get("reachable", True) and not k.get("apart")]
-    cases = case_lines(run)
-    suites = [_suite(tier, [_kernel(run, tier, kernel) for kernel in counted]) for tier in TIERS]
+    cases, found = case_lines(run), findings(run)
+    suites = [_suite(tier, [_kernel(run, tier, kernel, found) for kernel in counted]) for tier in TIERS]
     suites += [
         _suite(f"{tier} cases", [_case(case) for case in cases if case.tier == tier])
         for tier in INTERPRETED
@@ -38,14 +38,14 @@ def _suite(name: str, tests: Sequence[ElementTree.Element]) -> ElementTree.Eleme
     return suite
 
 
-def _kernel(run: Run, tier: str, kernel: Mapping[str, Any]) -> ElementTree.Element:
+def _kernel(run: Run, tier: str, kernel: Mapping[str, Any], found: Sequence[Finding]) -> ElementTree.Element:
     module, _, function = kernel["name"].partition(":")
     test = ElementTree.Element("testcase", classname=f"{tier}.{module}", name=function)
     test.set("file", kernel["file"])
     test.set("line", str(kernel["line"]))
     result = kernel["tiers"][tier]
     if result == "fail":
-        texts = [f.text for f in findings(run) if f.rule == tier_rule(tier) and f.kernel == kernel["name"]]
+        texts = [f.text for f in found if f.rule == tier_rule(tier) and f.kernel == kernel["name"]]
         _say(test, "failure", texts or [f"{tier} failed"])
     elif result == "not-run":
         _say(test, "skipped", list(_why_not(run, tier, kernel["name"])))

@@ -54,8 +54,8 @@ class HunkView:
     causes: tuple[Cause, ...] | None
     old: tuple[int, int]
     new: tuple[int, int]
-    messages: Mapping[int, tuple[Compiler, ...]]
-    """Compiler messages by line of the output."""
+    messages: Mapping[tuple[str, int], tuple[Compiler, ...]]
+    """Compiler messages by side (`before`, `after`) and that side's line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,10 +288,12 @@ def _hunk(
     named = tuple(slug for slug in rules if slug in hunk_rules(hunk))
     old = [row.old.number for row in rows if row.old]
     new = [row.new.number for row in rows if row.new]
-    by_line: dict[int, tuple[Compiler, ...]] = {}
+    by_line: dict[tuple[str, int], tuple[Compiler, ...]] = {}
     for message in messages:
-        if message.out_line in new:
-            by_line[message.out_line] = (*by_line.get(message.out_line, ()), message)
+        line = message.out_line if message.side == "after" else message.line
+        if line is not None and line in (new if message.side == "after" else old):
+            key = (message.side, line)
+            by_line[key] = (*by_line.get(key, ()), message)
     return HunkView(
         fingerprint=hunk["fingerprint"],
         folds=tuple(_folds(rows, by_line)),
@@ -305,11 +307,14 @@ def _hunk(
     )
 
 
-def _folds(rows: Sequence[Row], messages: Mapping[int, Any]) -> Iterator[Fold]:
+def _folds(rows: Sequence[Row], messages: Mapping[tuple[str, int], Any]) -> Iterator[Fold]:
     """Runs of rows that changed in white space alone are folds of their own, unless a message stands in them."""
 
     def folded(row: Row) -> bool:
-        return row.kind == "space" and not (row.new and row.new.number in messages)
+        said = (row.old and ("before", row.old.number) in messages) or (
+            row.new and ("after", row.new.number) in messages
+        )
+        return row.kind == "space" and not said
 
     for space, group in groupby(rows, key=folded):
         yield Fold(space, tuple(group))

@@ -145,7 +145,7 @@ def _by_the_tool(new: Run, old: Run) -> bool:
 
 
 def _anywhere(new: Run, old: Run) -> Iterator[Cause]:
-    if old["settings"] != new["settings"]:
+    if old["settings"] != new["settings"] and not _by_the_tool(new, old):
         yield Cause("configuration", "the order of the rules, or other rules")
     if old["changes"]["code"] != new["changes"]["code"]:
         was, now = old["tool"]["version"], new["tool"]["version"]
