@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass, field
 
 from tritonport.discover import Analysis
+from tritonport.discover.functions import reached
 from tritonport.discover.launches import LaunchSite
 from tritonport.discover.model import Kernel
 from tritonport.facts.axes import AxisFormula, Refusal, site_formulas
@@ -72,6 +73,8 @@ class Programs:
     refused: dict[str, Refusal] = field(default_factory=dict[str, Refusal])
     persistent: set[str] = field(default_factory=set[str])
     """Kernels that an earlier run already made persistent."""
+    migrated: set[str] = field(default_factory=set[str])
+    """Those, and every jit function that they call: an earlier run's output, which no rule on tiles looks at again."""
 
     def variant(self, key: str) -> TaskVariant | None:
         plan = self.plans.get(key)
@@ -105,6 +108,7 @@ def plan_programs(analysis: Analysis) -> Programs:
         sites = tuple(s for s in analysis.sites if key in s.kernels)
         if sites and all(site.wrapped for site in sites):
             programs.persistent.add(key)
+            programs.migrated |= {function.key for function in reached(analysis.functions, key)}
             continue
         outcome = escaped.get(key) or _plan(analysis, uses, key, sites)
         if isinstance(outcome, Refusal):

@@ -24,11 +24,18 @@ class TileKernel:
 
 
 def kernels(file: FileContext) -> Iterator[TileKernel]:
-    """Every jit function of the file that moves memory itself, in source order."""
+    """Every jit function of the file that moves memory itself, in source order.
+
+    Left out: kernels that the entry does not reach, which no case would prove, and what an earlier run wrote.
+    """
+    unreached = {k.name for k in file.analysis.discovery.kernels if not k.reachable}
+    unreached -= {*file.programs.plans, *file.programs.refused}
     for name, nodes in file.functions.items():
+        key = f"{file.module.name}:{name}"
+        if key in unreached or key in file.programs.migrated:
+            continue
         for node in nodes:
             if _is_jit(file, node):
-                key = f"{file.module.name}:{name}"
                 facts = _facts(file, node, key)
                 if facts.calls_of("load", "store"):
                     yield TileKernel(key, facts)
