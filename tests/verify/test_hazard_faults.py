@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from tests.verify.tiny_package import CONTROL, Fault, build
+from tritonport.verify.child.hazard.loops import _only_summed
+from tritonport.verify.child.hazard.monitor import Monitor
+from tritonport.verify.child.hazard.sides import weighed
+from tritonport.verify.child.hazard.sizes import WRAPS, Reach, wraps_at
+from tritonport.verify.child.launches import Launch
 from tritonport.verify.model import CaseResult, Finding, TierReport
 from tritonport.verify.tier import run_hazard
 
@@ -48,6 +56,19 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
               "for i in range(tl.minimum(T, 1) - 1):\n"
               "    b_o += tl.dot(b_a.to(b_v.dtype), b_v)\n"
               "b_o += tl.dot(b_a.to(b_v.dtype), b_v) * scale"),
+    ),
+    "overwrites what another task read": (
+        Fault("first row written by every task", "p_s = s + i_c * HV + i_h",
+              "tl.store(x + o_d, tl.sum(b_x, axis=0).to(x.dtype.element_ty))\np_s = s + i_c * HV + i_h"),
+    ),
+    "block-pointer offset in int64": (
+        Fault("block pointer at a 64-bit row",
+              "b_v = tl.load(x + o_t[:, None] * (H * D) + o_d[None, :], mask=m_t[:, None], other=0.0)",
+              "p_v = tl.make_block_ptr(x, (T, D), (H * D, 1), ((i_t * BT).to(tl.int64), 0), (BT, D), (1, 0))\n"
+              "b_v = tl.load(p_v, boundary_check=(0, 1))"),
+    ),
+    "row numbers in fp32": (
+        Fault("rows compared in fp32", "m_t = o_t < T", "m_t = o_t.to(tl.float32) < T"),
     ),
     "int32 arithmetic wraps": (
         Fault("index through a product of lengths", "i_c = i_t",
@@ -99,6 +120,52 @@ def test_the_hazard_is_named(kind: str, fault: str, report: TierReport) -> None:
     assert found[0].line > 1
     assert found[0].tasks
     assert not errors(report.cases[at], "original")
+
+
+def test_a_grid_that_the_launcher_refuses_is_named() -> None:
+    monitor = Monitor("migrated", (Path("/kernels"),))
+    for programs in (65535, 65536):
+        launch = Launch("pkg.mod:kernel", Path("/kernels/mod.py"), 12, (programs, 1, 1), {})
+        monitor.before(launch)
+        monitor.after(launch)
+    (found,) = monitor.findings
+    assert (found.kind, found.kernel, found.line) == ("grid over 65535", "pkg.mod:kernel", 12)
+    assert "65536 programs" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "elements", "at"),
+    [
+        (0, 3 << 12, 4 << 12, 2**31 * 4 // 3),  # the last tile starts at three quarters of the argument
+        (0, 1 << 10, 4 << 12, None),  # within a head or a tile
+        (3 << 12, 3 << 12, 4 << 12, None),  # the same in every task
+        (0, 900, 1000, None),  # a table
+    ],
+)
+def test_the_size_at_which_an_offset_wraps_is_exact(
+    low: int, high: int, elements: int, at: int | None
+) -> None:
+    assert wraps_at(Reach(low, high, elements, "0")) == at
+
+
+def test_what_larger_sizes_make_wrong_fails_where_the_original_is_right() -> None:
+    here = Finding("migrated", WRAPS, "warning", "pkg.mod:kernel", "mod.py", 3, ("0",), "argument q: at 1")
+    there = {"kind": WRAPS, "kernel": "pkg.mod:kernel", "detail": "argument q: at 2"}
+    assert next(weighed([here], [there])).severity == "warning"
+    assert next(weighed([here], [{**there, "detail": "argument k: at 2"}])).severity == "error"
+
+
+def test_a_sum_that_the_loop_reads_is_set_without_trips() -> None:
+    def loop(body: str) -> ast.For:
+        (node,) = ast.parse(f"for i in range(n):\n    {body}").body
+        assert isinstance(node, ast.For)
+        return node
+
+    assert _only_summed(loop("acc += tl.dot(x, y)"), "acc")
+    assert _only_summed(loop("acc = tl.dot(x, y, acc)"), "acc")
+    assert _only_summed(loop("acc = acc + tl.dot(x, y)"), "acc")
+    assert not _only_summed(loop("acc *= g; acc = tl.dot(x, y, acc)"), "acc")
+    assert not _only_summed(loop("tl.store(p, acc); acc += tl.dot(x, y)"), "acc")
 
 
 def test_two_writers_are_named_by_their_program_ids(report: TierReport) -> None:

@@ -6,8 +6,10 @@ This module is read by the parent process and by workers; it imports neither tor
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, cast
 
@@ -39,7 +41,9 @@ class Case:
     """One run of an operator. Lengths are in tokens, dims in elements.
 
     flags: boolean roles to set. gate: how the log decay is drawn. cu_seqlens: sequence bounds, with batch 1.
-    since: first version that can run it. full: belongs to the long matrix only.
+    nothing: roles that are passed as None. layout: how q, k, v and beta lie in memory (`strided` is a slice of
+    wider rows, `heads_first` a transposed view). since: first version that can run it. full: belongs to the
+    long matrix only.
     """
 
     id: str
@@ -58,7 +62,8 @@ class Case:
     flags: tuple[str, ...] = ()
     chunk_size: int | None = None
     gate: Literal["log_sigmoid", "strong", "zero", "none"] = "log_sigmoid"
-    layout: Literal["contiguous", "strided"] = "contiguous"
+    nothing: tuple[str, ...] = ()
+    layout: Literal["contiguous", "strided", "heads_first"] = "contiguous"
     seed: int = 42
     since: str | None = None
     full: bool = False
@@ -129,9 +134,13 @@ def load_case_set(path: Path, cases_in: Path | None = None) -> CaseSet:
         data = {**data, "cases": read_toml(cases_in)["cases"]}
     operators = {name: _operator(name, table) for name, table in data["operators"].items()}
     try:
-        cases = tuple(_case(table) for table in data["cases"])
+        tables = [*data["cases"], *(row for table in data.get("matrix", ()) for row in _rows(table))]
+        cases = tuple(_case(table) for table in tables)
     except TypeError as error:
         raise UserError(f"unknown field in a case: {error}", file=str(path)) from error
+    twice = [name for name, count in Counter(case.id for case in cases).items() if count > 1]
+    if twice:
+        raise UserError(f"two cases are called {twice[0]}", file=str(path))
     for case in cases:
         if case.operator not in operators:
             raise UserError(f"case {case.id} names no operator of this file: {case.operator}", file=str(path))
@@ -141,6 +150,26 @@ def load_case_set(path: Path, cases_in: Path | None = None) -> CaseSet:
 def _operator(name: str, table: Mapping[str, Any]) -> Operator:
     parameters = {role: tuple(names) for role, names in table["parameters"].items()}
     return Operator(name, table["kind"], tuple(table["callables"]), parameters)
+
+
+def _rows(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One matrix entry as the cases that it stands for: every combination of the fields that list values.
+
+    The first such field varies slowest. Ids end in the position of each value (`chunk-lengths-0-2`).
+    """
+    axes = [name for name, value in table.items() if _lists_values(name, value)]
+    for choice in product(*(range(len(table[name])) for name in axes)):
+        chosen = {name: table[name][index] for name, index in zip(axes, choice, strict=True)}
+        yield {**table, **chosen, "id": "-".join([table["id"], *map(str, choice)])}
+
+
+def _lists_values(name: str, value: Any) -> bool:
+    """Fields that are lists themselves list their values as lists of lists."""
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return bool(items) and (name not in _LIST_FIELDS or isinstance(items[0], list))
+
+
+_LIST_FIELDS = ("cu_seqlens", "flags", "nothing")
 
 
 def _case(table: Mapping[str, Any]) -> Case:

@@ -34,6 +34,7 @@ class GatedDeltaRule(Kind):
         if case.chunk_size is not None:
             values["chunk_size"] = case.chunk_size
         values.update(dict.fromkeys(case.flags, True))
+        values.update(dict.fromkeys(case.nothing))
         heads = case.value_heads or case.heads
         values["grad_o"] = torch.randn(case.batch, case.length, heads, case.value_dim, generator=rng)
         if case.final_state:
@@ -69,7 +70,8 @@ class GatedDeltaRule(Kind):
         return {"g": (functional.logsigmoid(draw) * scale).clamp(min=-50.0)}
 
     def reference(self, case: Case, values: Values) -> dict[str, Tensor]:
-        q, k, beta, g = values["q"], values["k"], values["beta"], values.get("g")
+        q, k, g = values["q"], values["k"], values.get("g")
+        beta = values["beta"] if values["beta"] is not None else torch.ones_like(values["v"][..., 0])
         if "l2norm" in case.flags:
             q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
         if "beta_sigmoid" in case.flags:
@@ -120,9 +122,12 @@ def _state_shape(case: Case) -> tuple[int, ...]:
 
 
 def _laid_out(tensor: Tensor, case: Case) -> Tensor:
-    """The tensor, or the same values as a slice of a wider one, so that its last axis alone is contiguous."""
+    """The tensor; or the same values as a slice of a wider one, so that its last axis alone is contiguous; or as
+    a view of [B, H, T, ...], so that tokens of one head follow each other."""
     if case.layout == "contiguous":
         return tensor
+    if case.layout == "heads_first":
+        return tensor.transpose(1, 2).contiguous().transpose(1, 2)
     wide = torch.zeros(*tensor.shape[:-1], tensor.shape[-1] + 16, dtype=tensor.dtype)
     wide[..., 8:-8] = tensor
     return wide[..., 8:-8]
@@ -182,7 +187,7 @@ def _require_gradients(kind: Kind, case: Case, arguments: Values) -> dict[str, T
     leaves = {
         role: arguments[role].detach().requires_grad_(True)
         for role in kind.differentiable
-        if role in arguments
+        if arguments.get(role) is not None
     }
     arguments.update(leaves)
     return leaves

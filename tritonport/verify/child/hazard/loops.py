@@ -37,9 +37,10 @@ def install() -> None:
 
     class Transformer(base):
         def visit_For(self, node: ast.For) -> Any:
-            sums = sorted(_dot_sums(node)) if _is_plain_range(node.iter) else []
+            sums = _dot_sums(node) if _is_plain_range(node.iter) else set[str]()
+            pure = {name: _only_summed(node, name) for name in sorted(sums)}
             done = super().visit_For(node)
-            return _guarded(done, sums) if sums else done
+            return _guarded(done, pure) if pure else done
 
     setattr(interp, _LOOP, _loop)
     setattr(interp, _SETTLE, _settle)
@@ -70,19 +71,39 @@ def _dot_sums(loop: ast.For) -> set[str]:
     return names
 
 
+def _only_summed(loop: ast.For, name: str) -> bool:
+    """Whether the loop does nothing with an accumulator but add products. One that it reads, scales or stores is
+    a tile of its own before the loop, and not the product's first addend alone."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Name) and node.id == name and not _in_sum(loop, node):
+            return False
+    return True
+
+
+def _in_sum(loop: ast.For, name: ast.Name) -> bool:
+    """Whether a name stands where its own sum does: as target, or once in the value with the product."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.AugAssign) and _has_dot(node.value) and node.target is name:
+            return True
+        if isinstance(node, ast.Assign) and _has_dot(node.value) and any(n is name for n in ast.walk(node)):
+            target = node.targets[0]
+            return isinstance(target, ast.Name) and target.id == name.id
+    return False
+
+
 def _has_dot(value: ast.expr) -> bool:
     calls = (n.func for n in ast.walk(value) if isinstance(n, ast.Call))
     return any((f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "")) == "dot" for f in calls)
 
 
-def _guarded(loop: ast.For, names: list[str]) -> list[ast.stmt]:
+def _guarded(loop: ast.For, pure: dict[str, bool]) -> list[ast.stmt]:
     """`trips = _loop(args...)`, the loop over it, and each sum settled by it afterwards."""
     trips = f"_tritonport_trips_{loop.lineno}"
     call = loop.iter
     assert isinstance(call, ast.Call)
     start = ast.Assign(targets=[ast.Name(trips, ast.Store())], value=_call(_LOOP, *call.args))
     loop.iter = ast.Name(trips, ast.Load())
-    settle = [_settled(trips, name) for name in names]
+    settle = [_settled(trips, name, only) for name, only in pure.items()]
     new: list[ast.stmt] = [start, loop, *settle]
     for statement in (start, *settle):
         ast.copy_location(statement, loop)
@@ -90,9 +111,9 @@ def _guarded(loop: ast.For, names: list[str]) -> list[ast.stmt]:
     return new
 
 
-def _settled(trips: str, name: str) -> ast.Try:
+def _settled(trips: str, name: str, pure: bool) -> ast.Try:
     """A sum of a branch that the constants leave out has no value to settle."""
-    call = _call(_SETTLE, ast.Name(trips, ast.Load()), ast.Name(name, ast.Load()))
+    call = _call(_SETTLE, ast.Name(trips, ast.Load()), ast.Name(name, ast.Load()), ast.Constant(pure))
     unbound = ast.ExceptHandler(type=ast.Name("NameError", ast.Load()), name=None, body=[ast.Pass()])
     assign = ast.Assign(targets=[ast.Name(name, ast.Store())], value=call)
     return ast.Try(body=[assign], handlers=[unbound], orelse=[], finalbody=[])
@@ -107,12 +128,14 @@ def _loop(*bounds: Any) -> _Trips:
     return _Trips(range(*(index(bound) for bound in bounds)), runtime)
 
 
-def _settle(trips: _Trips, value: Any) -> Any:
+def _settle(trips: _Trips, value: Any, pure: bool) -> Any:
     """NaN for a sum whose loop did not run although the compiler could not know that."""
     monitor = Monitor.current
     if monitor is None or trips.ran or not trips.runtime or not value.dtype.is_floating():
         return value
+    monitor.never_summed(pure=pure)
+    if not pure:
+        return value
     handle = value.handle
     fill = np.full_like(handle.data, 0x7FC0 if handle.dtype.scalar == tl.bfloat16 else np.nan)
-    monitor.never_summed()
     return tl.tensor(interp.TensorHandle(fill, handle.dtype), value.type)

@@ -10,6 +10,16 @@ from typing import Any
 import numpy as np
 
 from tritonport.verify.child.hazard.memory import Memory, Region
+from tritonport.verify.child.hazard.sizes import (
+    FLOATS,
+    FLOATS_TEXT,
+    SIZE_KINDS,
+    WRAPS,
+    Reach,
+    rows_move,
+    wraps_at,
+    wraps_text,
+)
 from tritonport.verify.child.launches import Launch, listen, unlisten
 from tritonport.verify.model import Finding
 
@@ -17,7 +27,8 @@ WARNINGS = (
     "masked load addresses out of bounds",
     "masked store addresses out of bounds",
     "masked atomic addresses out of bounds",
-    "int32 offsets span an argument",
+    "sum kept by a loop without trips",
+    *SIZE_KINDS,
 )
 """What a device may tolerate, or what only larger sizes make wrong."""
 
@@ -54,6 +65,7 @@ class Monitor:
         self._launch: Launch | None = None
         self._tasks = _Tasks()
         self._zero_trip = (-1, 0)
+        self._reaches: dict[tuple[str, str, str, int], Reach] = {}
         self.memory: Memory | None = None
 
     def __enter__(self) -> Monitor:
@@ -72,7 +84,24 @@ class Monitor:
 
     def after(self, launch: Launch) -> None:
         Monitor.current = None
+        for (kind, argument, file, line), reach in self._reaches.items():
+            self._note_reach(kind, argument, (file, line), reach)
+        self._reaches.clear()
         self._launch = self.memory = None
+
+    def origin(self, kind: str, argument: str, origin: int, elements: int) -> None:
+        """A tile of the running task starts at this offset (or number) at the statement that runs now."""
+        task = self._tasks.labels[self.task]
+        key = (kind, argument, *self.where())
+        known = self._reaches.setdefault(key, Reach(origin, origin, elements, task))
+        known.add(origin, task)
+
+    def _note_reach(self, kind: str, argument: str, line: tuple[str, int], reach: Reach) -> None:
+        """At the end of a launch: whether the origins of a statement grow with the input."""
+        if kind == FLOATS and rows_move(reach):
+            self.note(kind, FLOATS_TEXT, tasks=(reach.task,), line=line)
+        elif kind == WRAPS and (elements := wraps_at(reach)) is not None:
+            self.note(kind, wraps_text(argument, elements), tasks=(reach.task,), line=line)
 
     @property
     def task(self) -> int:
@@ -94,9 +123,13 @@ class Monitor:
         self._tasks.in_call = True
         return True
 
-    def never_summed(self) -> None:
-        """A dot accumulator of the running task was left as it was by a loop that did not run."""
-        self._zero_trip = (self.task, self.where()[1])
+    def never_summed(self, *, pure: bool) -> None:
+        """A dot accumulator of the running task was left as it was by a loop that did not run. pure: the loop
+        does nothing with it but add products."""
+        if pure:
+            self._zero_trip = (self.task, self.where()[1])
+        else:
+            self.note("sum kept by a loop without trips", "the loop reads it too, so it is set in any case")
 
     def stores_nan(self, count: int) -> None:
         """NaN is stored; it comes from such an accumulator when the task had one."""

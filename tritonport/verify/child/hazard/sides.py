@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from tritonport.verify.child import encode
 from tritonport.verify.child.checks import original_checks, reference_checks
 from tritonport.verify.child.hazard.monitor import Monitor
+from tritonport.verify.child.hazard.sizes import SIZE_KINDS
 from tritonport.verify.child.launches import Counter
 from tritonport.verify.child.migrated import attempt, bound_for, forced_cores
 from tritonport.verify.child.poison import poisoned_allocations
 from tritonport.verify.child.shims.host import chosen_configs, pin_configs
 from tritonport.verify.child.units import Unit
-from tritonport.verify.model import Check
+from tritonport.verify.model import Check, Finding
 from tritonport.verify.tolerance import ToleranceSpec
 
 
@@ -45,6 +46,18 @@ class HazardOriginal:
         }
 
 
+def weighed(findings: Iterable[Finding], original: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
+    """What only larger sizes make wrong is an error where the original does not have it."""
+    known = {(f["kind"], f["kernel"], _argument(f["detail"])) for f in original}
+    for finding in findings:
+        new = (finding.kind, finding.kernel, _argument(finding.detail)) not in known
+        yield replace(finding, severity="error") if finding.kind in SIZE_KINDS and new else finding
+
+
+def _argument(detail: str) -> str:
+    return detail.partition(":")[0]
+
+
 class HazardMigrated:
     """The migrated unit under the traps, compared with what the original computed without them."""
 
@@ -62,7 +75,7 @@ class HazardMigrated:
             "launches": counter.to_json(),
             "checks": [check.to_json() for check in checks],
             "hosts": [],
-            "findings": [asdict(finding) for finding in monitor.findings],
+            "findings": [asdict(finding) for finding in weighed(monitor.findings, original["findings"])],
             "cores": cores,
             "seconds": time.perf_counter() - started,
         }

@@ -7,6 +7,7 @@ never ran is NaN.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tritonport.verify.child.hazard.monitor import Monitor
+from tritonport.verify.child.hazard.sizes import FLOATS, WRAPS
 from tritonport.verify.child.shims.untyped import interp, tl
 
 Array = npt.NDArray[Any]
@@ -29,6 +31,8 @@ def install() -> None:
     _tasks()
     _dots()
     _integers()
+    _floats()
+    _block_offsets()
     loops.install()
 
 
@@ -165,23 +169,54 @@ def _origins() -> None:
 
 
 _INT32_MAX = 2**31 - 1
-_SPAN = 0.5
-"""How far into an argument a whole tile of 32-bit offsets has to lie. Offsets within a tile start at 0,
-however much of a small argument the tile covers."""
-
-_SMALL = 1 << 12
-"""Arguments of fewer elements (tables, gates of one head) never grow to 2^31."""
 
 
 def _check_width(monitor: Monitor, ptr: Any, offset: Any, origin: Any) -> None:
-    """32-bit offsets that span a whole argument are wrong once it has 2^31 elements."""
+    """Where tiles of 32-bit offsets start within their argument."""
     if origin is None or offset.dtype.scalar != tl.int32:
         return
     data = np.asarray(offset.data)
-    size = max(1, ptr.get_element_ty().primitive_bitwidth // 8)
-    elements = (origin.stop - origin.start) // size
-    if elements >= _SMALL and data.size and int(data.min()) >= _SPAN * elements:
-        monitor.note("int32 offsets span an argument", f"argument {origin.names}: wrong above 2^31 elements")
+    if data.size:
+        size = max(1, ptr.get_element_ty().primitive_bitwidth // 8)
+        monitor.origin(WRAPS, origin.names, int(data.min()), (origin.stop - origin.start) // size)
+
+
+def _floats() -> None:
+    """Consecutive integers that become fp32: row numbers."""
+
+    def make(stock: Method) -> Method:
+        def call(self: Any, src: Any, dst_type: Any) -> Any:
+            monitor = Monitor.current
+            data = np.asarray(src.data)
+            if monitor is not None and data.size > 1 and dst_type.scalar == tl.float32:
+                rows = data.reshape(-1)
+                if rows[1] - rows[0] == 1 and rows[-1] - rows[0] == rows.size - 1:
+                    monitor.origin(FLOATS, "", int(rows[0]), rows.size)
+            return stock(self, src, dst_type)
+
+        return call
+
+    _wrap(interp.InterpreterBuilder, "create_si_to_fp", make)
+
+
+def _block_offsets() -> None:
+    """Block pointers take 32-bit offsets. Triton refuses others, without naming kernel or line."""
+    semantic = importlib.import_module("triton.language.semantic")
+
+    def make(stock: Method) -> Method:
+        def call(*args: Any, **kw: Any) -> Any:
+            monitor = Monitor.current
+            wide = kw.get("require_i64", True)
+            if monitor is not None and not wide:
+                offsets = next(a for a in reversed(args) if isinstance(a, (list, tuple)))
+                for offset in offsets:
+                    if getattr(offset, "dtype", None) in (tl.int64, tl.uint64):
+                        monitor.note("block-pointer offset in int64", "cast it to int32")
+            return stock(*args, **kw)
+
+        return call
+
+    _wrap(getattr(semantic, "TritonSemantic", semantic), "_convert_to_ir_values", make)
 
 
 def _tasks() -> None:
