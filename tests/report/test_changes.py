@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from tests.conftest import FlaTree
-from tests.support.cli import KERNEL, package, tritonport
+from tests.support.cli import KERNEL, package
 from tritonport.emit.lock import read_dropped, read_lines
 from tritonport.engine.linemap import Origin
 from tritonport.migrate import MigrateOptions, migrate_tree
 from tritonport.report.changes import FileText, hunks_of
+from tritonport.sources import resolve
 
 
 def migrated(root: Path, text: str) -> dict[str, Any]:
-    package(root / "demo", rows=text)
-    done = tritonport("migrate", "demo", "-o", "out", "--report", "json=run.json", cwd=root)
-    assert done.returncode == 0, done.stderr
-    return json.loads((root / "run.json").read_text())
+    folder = package(root / "demo", rows=text)
+    result = migrate_tree(resolve(str(folder)), root / "out", MigrateOptions(), lambda *_: None)
+    return json.loads(json.dumps(result.record.to_json()))
 
 
 def rebuilt(old: str, hunks: list[dict[str, Any]]) -> list[str]:

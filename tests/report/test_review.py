@@ -7,9 +7,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.report.conftest import WICKED, Run
-from tests.support.cli import tritonport
 from tritonport.catalog import entries
+from tritonport.cli.report_cmd import report
 from tritonport.report.review import review_html
 
 VOID = {"meta", "input", "col", "br", "rect", "hr", "img"}
@@ -176,9 +178,10 @@ def test_a_rule_that_the_catalogue_lacks_is_named(record: Run) -> None:
     assert "of-tomorrow" in text and "The guard stands in the output" in text
 
 
-def test_report_writes_the_page(demo: Path, tmp_path: Path) -> None:
-    done = tritonport("report", "run.json", "-o", tmp_path / "review.html", cwd=demo)
-    assert (done.returncode, done.stdout) == (0, "")
+def test_report_writes_the_page(demo: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    report(demo / "run.json", tmp_path / "review.html")
     Page((tmp_path / "review.html").read_text(encoding="utf-8"))
-    quiet = tritonport("report", "run.json", "-o", tmp_path / "review.html", "--quiet", cwd=demo)
-    assert quiet.stderr == ""
+    said = capfd.readouterr()
+    assert said.out == "" and "review.html" in said.err
+    report(demo / "run.json", tmp_path / "review.html", quiet=True)
+    assert capfd.readouterr().err == ""

@@ -6,12 +6,15 @@ import json
 import os
 import pty
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import KERNEL, SCRIPT, package, tritonport
+from tritonport.cli.diff_cmd import diff
 from tritonport.cli.report_cmd import render, report
+from tritonport.errors import UserError
 
 
 def test_reports_of_a_run_leave_stdout_to_the_result(tmp_path: Path) -> None:
@@ -72,25 +75,30 @@ def test_colour_on_a_terminal_and_none_with_no_color(demo: Path) -> None:
     assert "\x1b[3" not in plain and "grid-collapse" in plain
 
 
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (("report", "missing.json"), "no such file"),
-        (("report", "demo/rows.py"), "not a run.json"),
-        (("report", "other.json"), "not a record of schema"),
-        (("report", "run.json", "--format", "pdf"), "unknown format"),
-        (("report", "run.json", "-o", "nowhere/x.html"), "cannot write a report"),
-        (("report", "run.json", "--since", "old.json"), "holds no changes"),
-        (("diff", "demo", "demo"), "not made by tritonport"),
-        (("diff", "demo", "out", "--emit", "tree"), "unknown --emit"),
-    ],
-)
-def test_a_mistake_is_one_line(demo: Path, args: tuple[str, ...], says: str) -> None:
+MISTAKES: list[tuple[Callable[[Path], object], str]] = [
+    (lambda at: report(at / "missing.json"), "no such file"),
+    (lambda at: report(at / "demo/rows.py"), "not a run.json"),
+    (lambda at: report(at / "other.json"), "not a record of schema"),
+    (lambda at: report(at / "run.json", output_format="pdf"), "unknown format"),
+    (lambda at: report(at / "run.json", at / "nowhere/x.html"), "cannot write a report"),
+    (lambda at: report(at / "run.json", since=at / "old.json"), "holds no changes"),
+    (lambda at: diff(str(at / "demo"), at / "demo"), "not made by tritonport"),
+    (lambda at: diff(str(at / "demo"), at / "out", emit="tree"), "unknown --emit"),
+]
+
+
+@pytest.mark.parametrize(("call", "says"), MISTAKES, ids=[says for _, says in MISTAKES])
+def test_a_mistake_is_told(demo: Path, call: Callable[[Path], object], says: str) -> None:
     (demo / "other.json").write_text("{}")
     old = json.loads((demo / "run.json").read_text())
     del old["changes"]
     (demo / "old.json").write_text(json.dumps(old))
-    done = tritonport(*args, cwd=demo)
+    with pytest.raises(UserError, match=says):
+        call(demo)
+
+
+def test_a_mistake_is_one_line(demo: Path) -> None:
+    done = tritonport("report", "missing.json", cwd=demo)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("tritonport: ") and says in line and "internal error" not in line
+    assert line.startswith("tritonport: missing.json: no such file")
