@@ -47,6 +47,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "V": 32,
         "V_FIRST": False,
     },
+    "either_way_store": {"x": [8, 16], "y": {"empty": [16, 8]}, "R": 8, "C": 16, "TURNED": True},
     "strided_store": {"x": [8, 16], "y": {"empty": [16, 8]}, "R": 8, "C": 16},
     "gated_rows": {"x": [2, 20, 3, 16], "g": [2, 20, 3], "beta": [2, 20, 3], "N": 16},
     "block_pointer_gate": {"x": [2, 20, 3, 16], "g": [2, 20, 3], "y": {"empty": [2, 20, 3, 16]}, "N": 16},

@@ -37,7 +37,7 @@ def transpose_tiles(facts: KernelFacts, result: RuleResult, kernel: str) -> None
         if not transposed or access.why is not None:
             continue
         test = _deciding_test(access, transposed)
-        if len(transposed) < len(access.addresses) and (test is None or access.kind == "store"):
+        if len(transposed) < len(access.addresses) and (test is None or not _can_choose(facts, access)):
             result.unresolved(access.node, "transposed only for some of its addresses", kernel=kernel)
             continue
         nodes = [n for n in (access.pointer, access.mask, access.other) if n is not None]
@@ -55,8 +55,12 @@ def transpose_tiles(facts: KernelFacts, result: RuleResult, kernel: str) -> None
                 access.node, "its address or mask is assigned again before this use", kernel=kernel
             )
             continue
-        new = _loaded(flips, access, asked.test) if access.kind == "load" else _stored(flips, access)
-        replace(result, access.node, new, kernel)
+        if access.kind == "load":
+            replace(result, access.node, _loaded(flips, access, asked.test), kernel)
+        elif asked.test is None:
+            replace(result, access.node, _stored(flips, access, None), kernel)
+        else:
+            _choose(flips, access, asked.test, result, kernel)
 
 
 def is_transposed(address: Address) -> bool:
@@ -96,8 +100,30 @@ def _with_flipped(flips: Flips, access: Access, test: tuple[str, bool] | None) -
     return access.node.with_changes(args=args)
 
 
-def _stored(flips: Flips, access: Access) -> cst.Call:
-    node = _with_flipped(flips, access, None)
+def _can_choose(facts: KernelFacts, access: Access) -> bool:
+    """Whether an access may differ by a test: a load anywhere, a store where it is a line of its own."""
+    line = facts.parents.get(facts.parents[access.node])
+    return access.kind == "load" or (isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1)
+
+
+def _choose(flips: Flips, access: Access, test: tuple[str, bool], result: RuleResult, kernel: str) -> None:
+    """`if TEST: <the store turned around> else: <the store>`, or the branches the other way round."""
+    line = cst.ensure_type(flips.facts.parents[flips.facts.parents[access.node]], cst.SimpleStatementLine)
+    text, outcome = test
+    flipped = cst.SimpleStatementLine([cst.Expr(_stored(flips, access, test))])
+    same = line.with_changes(leading_lines=[])
+    yes, no = (flipped, same) if outcome else (same, flipped)
+    choice = cst.If(
+        test=cst.parse_expression(text),
+        body=cst.IndentedBlock([yes]),
+        orelse=cst.Else(body=cst.IndentedBlock([no])),
+        leading_lines=line.leading_lines,
+    )
+    replace(result, line, choice, kernel)
+
+
+def _stored(flips: Flips, access: Access, test: tuple[str, bool] | None) -> cst.Call:
+    node = _with_flipped(flips, access, test)
     value = argument(access.node, 1, "value")
     args = [
         new.with_changes(value=call("tl.trans", old.value)) if old.value is value else new
