@@ -17,6 +17,9 @@ from typing import Any
 from tests.facts.run_pair import load
 from tests.support import interp
 
+TEMPLATES = Path(__file__).resolve().parents[2] / "tritonport" / "emit" / "templates"
+"""Where the run-time module is that an output imports."""
+
 
 def value(spec: Any) -> Any:
     import torch
@@ -64,5 +67,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(TEMPLATES))
     interp.install()
     main()

@@ -15,15 +15,26 @@ from tests.support.cases import environment
 from tritonport.passes import all_rules
 from tritonport.resources import rules_root
 
-RULES = ("bool-mask", "bool-scan", "capability-probe", "guarded-load", "negative-lanes")
+RULES = (
+    "autotune-space",
+    "bool-mask",
+    "bool-scan",
+    "capability-probe",
+    "dot-precision",
+    "guarded-load",
+    "negative-lanes",
+)
 OWN_TEST = ("capability-probe",)
 """Rules whose examples ask the device: what their output does is tested beside them."""
 RUNNABLE = tuple(slug for slug in RULES if slug not in OWN_TEST)
 INPUTS: dict[str, dict[str, Any]] = {
     "allowed": {"x": [4, 13], "keep": {"bool": [4, 13]}, "y": {"empty": [4, 13]}, "n": 13, "N": 16},
+    "options": {"x": [150], "y": {"empty": [150]}, "z": {"empty": [150]}, "T": 150},
+    "written": {"x": [16, 16], "y": {"empty": [16, 16]}, "N": 16},
+    "named": {"x": [16, 16], "y": {"empty": [16, 16]}, "N": 16},
     "ranks": {"x": [16], "rank": {"zeros": [16]}, "count": {"zeros": [2]}, "limit": 0.25, "N": 16},
     "neighbour": {"ends": {"int": [3, 4, 9, 11, 20]}, "y": {"zeros": [5]}, "n": 5, "N": 4},
-    "named": {"x": [37], "y": {"empty": [37]}, "T": 37, "N": 16},
+    "exponents": {"x": [37], "y": {"empty": [37]}, "T": 37, "N": 16},
     "gathered": {"x": [9], "rows": {"int": [3, -1, 8, 0, -1]}, "y": {"empty": [5]}, "n": 5, "N": 8},
     "shifted": {"x": [21, 8], "y": {"empty": [21, 8]}, "T": 21, "W": 3, "N": 8, "D": 8},
     "before": {"x": [21], "y": {"empty": [21]}, "n": 21, "N": 8},

@@ -153,6 +153,15 @@ def for_target(question: Callable[[], Any], answer: Any) -> Any:
     return answer if on_npu() else question()
 
 
+def dot_precision(value: Any) -> Any:
+    """input_precision or allow_tf32 of `tl.dot`: on an NPU ieee and False for what it does not have (tf32, tf32x3)."""
+    if not on_npu() or value is None:
+        return value
+    if isinstance(value, str):
+        return value if value.lower() in ("ieee", "hf32") else "ieee"
+    return False
+
+
 def tile(size: int, limit: int, *beside: tuple[int, int]) -> int:
     """The tile of an axis of that size: a power of two from 16 on that covers it, at most limit.
 
@@ -174,6 +183,11 @@ def without_tiles(configs: Any, *names: str) -> list[Any]:
         bare.kwargs = {key: value for key, value in config.kwargs.items() if key not in names}
         kept.setdefault(repr(sorted(vars(bare).items(), key=lambda item: item[0])), bare)
     return list(kept.values())
+
+
+def distinct(configs: Any) -> list[Any]:
+    """On an NPU the configurations that differ, each once: without GPU options many are the same. Elsewhere all."""
+    return without_tiles(configs) if on_npu() else list(configs)
 
 
 def device_name(name: str) -> str:

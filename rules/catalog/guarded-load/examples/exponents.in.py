@@ -3,7 +3,7 @@ import triton.language as tl
 
 
 @triton.jit
-def named(x, y, T, N: tl.constexpr):
+def exponents(x, y, T, N: tl.constexpr):
     o_t = tl.program_id(0) * N + tl.arange(0, N)
     m_t = o_t < T
     b_x = tl.load(x + o_t).to(tl.float32)
@@ -12,4 +12,4 @@ def named(x, y, T, N: tl.constexpr):
 
 
 def run(x, y, T, N):
-    named[(triton.cdiv(T, N),)](x, y, T, N=N)
+    exponents[(triton.cdiv(T, N),)](x, y, T, N=N)
