@@ -1,0 +1,103 @@
+"""`tritonport verify` as a user runs it: a good folder, hazards, what did not run, goldens, mistakes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.cases import PACKAGES
+from tests.support.cli import package, tritonport
+from tests.verify.test_hazards_of_originals import HERE as HAZARDS
+from tritonport.errors import ExitCode
+
+CASE = PACKAGES / "braid_case.py"
+
+
+@pytest.fixture(scope="module")
+def braid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a package, its case file and what migrate makes of it."""
+    folder = tmp_path_factory.mktemp("verify_cli")
+    shutil.copytree(PACKAGES / "braid", folder / "braid", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(CASE, folder / "braid_case.py")
+    done = tritonport("migrate", "braid", "-o", "out", cwd=folder)
+    assert done.returncode == ExitCode.OK, done.stderr
+    return folder
+
+
+def test_a_good_folder_passes_both_tiers_and_says_so_on_stdout(braid: Path) -> None:
+    done = tritonport(
+        "verify", "out", "braid", "--tier", "interpret,hazard", "--cases", "braid_case.py", "--require-tier",
+        "--report", "json=run.json", cwd=braid,
+    )  # fmt: skip
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "tier interpret: 3 of 3 passed" in done.stdout
+    assert "tier hazard: 3 of 3 passed" in done.stdout
+    kernels = json.loads((braid / "run.json").read_text())["kernels"]
+    assert {k["tiers"]["interpret"] for k in kernels} == {k["tiers"]["hazard"] for k in kernels} == {"pass"}
+    assert {k["tiers"]["npu-compile"] for k in kernels} == {"not-run"}
+
+
+def test_without_cases_nothing_passed_and_a_required_tier_is_missed(braid: Path) -> None:
+    lenient = tritonport("verify", "out", "braid", cwd=braid)
+    assert lenient.returncode == ExitCode.OK
+    assert "passed" not in lenient.stdout.replace("0 of 3 passed", "")
+    assert "--cases" in lenient.stderr
+    strict = tritonport("verify", "out", "braid", "--require-tier", cwd=braid)
+    assert strict.returncode == ExitCode.FINDINGS
+
+
+def test_a_hazard_is_named_and_ends_with_3(tmp_path: Path) -> None:
+    text = (HAZARDS / "empty_sums.py").read_text(encoding="utf-8")
+    package(tmp_path / "sums", empty_sums=text)
+    made = tritonport("migrate", "sums", "-o", "out", cwd=tmp_path)
+    assert made.returncode == ExitCode.OK, made.stderr
+    done = tritonport("verify", "out", "sums", "--tier", "hazard", cwd=tmp_path)
+    assert done.returncode == ExitCode.MISMATCH, done.stderr
+    assert "tier hazard: 0 of 1 passed" in done.stdout
+    lines = [line for line in done.stderr.splitlines() if "zero-trip accumulator stored" in line]
+    assert any("sums.empty_sums:gram_kernel" in line and "empty_sums.py:" in line for line in lines)
+    assert any("task 1" in line for line in lines)
+
+
+def _changed(folder: Path) -> list[str]:
+    shutil.copytree(folder / "out", folder / "changed")
+    next((folder / "changed").rglob("weave.py")).write_text("pass\n")
+    return ["changed", "braid"]
+
+
+def _not_an_output(folder: Path) -> list[str]:
+    return ["braid", "braid"]
+
+
+def _without_sources(_folder: Path) -> list[str]:
+    return ["out"]
+
+
+def _unknown_tier(_folder: Path) -> list[str]:
+    return ["out", "braid", "--tier", "guess"]
+
+
+def _no_functions(folder: Path) -> list[str]:
+    (folder / "bare.py").write_text("")
+    return ["out", "braid", "--cases", "bare.py"]
+
+
+MISTAKES = {
+    _changed: ("weave.py", "migrate again"),
+    _not_an_output: ("not made by tritonport migrate",),
+    _without_sources: ("sources on disk",),
+    _unknown_tier: ("guess", "interpret"),
+    _no_functions: ("make_inputs",),
+}
+
+
+@pytest.mark.parametrize(("mistake", "said"), MISTAKES.items(), ids=lambda m: getattr(m, "__name__", ""))
+def test_a_mistake_is_one_line_and_2(mistake, said: tuple[str, ...], braid: Path) -> None:
+    done = tritonport("verify", *mistake(braid), cwd=braid)
+    assert done.returncode == ExitCode.USAGE, done.stdout
+    assert done.stdout == ""
+    (line,) = done.stderr.strip().splitlines()
+    assert all(text in line for text in said), line
