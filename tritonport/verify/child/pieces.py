@@ -73,7 +73,7 @@ class TriangularInverse(Kind):
         out = torch.zeros_like(a)
         for rows in chunks_of(case, case.chunk_size or 64):
             n = rows.stop - rows.start
-            block = a[rows, :, :n].transpose(0, 1) + torch.eye(n, dtype=a.dtype)
+            block = a[rows, :, :n].transpose(0, 1) + torch.eye(n, dtype=a.dtype, device=a.device)
             out[rows, :, :n] = torch.linalg.inv(block).transpose(0, 1)
         return {"o": out.view_as(values["A"])}
 
