@@ -32,6 +32,8 @@ class RulePage:
         if tokens and tokens[0].type == "heading_open":
             tokens = tokens[3:]
         for token in tokens:
+            if token.type == "table_open":
+                token.attrSet("tabindex", "0")  # it scrolls where it is too wide, which must not need a mouse
             if token.type in ("heading_open", "heading_close"):
                 token.tag = f"h{min(6, int(token.tag[1:]) + DEEPER - 1)}"
         return Markup(parser.renderer.render(tokens, parser.options, {}))
