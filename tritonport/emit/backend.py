@@ -15,11 +15,11 @@ from typing import Any
 
 from tritonport.discover import Analysis
 from tritonport.discover.index import Definition, External, Index
-from tritonport.emit.redirect import carried_modules, redirected
+from tritonport.emit.redirect import carried_modules, check_imports, redirected
 from tritonport.emit.tree import RUNTIME, TEMPLATES, runtime_module, runtime_text
 from tritonport.engine.linemap import Origin, advance, identity
 from tritonport.errors import UserError
-from tritonport.facts.dispatch import Dispatchers, parse_any
+from tritonport.facts.dispatch import Dispatchers, outside_closure, parse_any
 from tritonport.record import Assumption, KernelRecord
 
 EMIT = "fla-backend"
@@ -91,7 +91,9 @@ def backend_package(
         f"{name}/backend.py": _registration(name, home, functions, unreachable),
         f"{name}/{RUNTIME}.py": runtime_text(),
     }
-    return BackendPackage(name, _with_packages(files), maps, functions, unreachable)
+    files = _with_packages(files)
+    check_imports(files)
+    return BackendPackage(name, files, maps, functions, unreachable)
 
 
 def _launching(analysis: Analysis, migrated: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -167,15 +169,8 @@ def _home(analysis: Analysis, found: Sequence[_Found]) -> tuple[str, bool]:
 
 def _defined_in(analysis: Analysis, dotted: str) -> str:
     """The module that defines a dotted name, through re-exports in folders that are never input."""
-    for _ in range(8):
-        home, _, name = dotted.rpartition(".")
-        parsed = parse_any(analysis.discovery.tree, home)
-        meanings = Index({home: parsed}).resolve(home, name) if parsed is not None else ()
-        outside = next((m.dotted for m in meanings if isinstance(m, External)), None)
-        if outside is None:
-            return home
-        dotted = outside
-    raise UserError(f"{dotted} is imported in a circle", HINT)
+    found = next(outside_closure(analysis.discovery.tree, dotted), None)
+    return found[1].module if found is not None else dotted.rpartition(".")[0]
 
 
 def _led_to(

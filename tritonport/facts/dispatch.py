@@ -17,6 +17,9 @@ from tritonport.discover.parse import ParsedModule, parse_file
 from tritonport.discover.reach import Walk
 from tritonport.sources.tree import SourceTree
 
+DEPTH = 8
+"""Re-exports that are followed."""
+
 
 class Dispatchers:
     """Finds routing decorators on the host functions that lead to launches."""
@@ -59,17 +62,24 @@ class Dispatchers:
             if isinstance(meaning, Definition):
                 yield index, meaning
             elif isinstance(meaning, External):
-                yield from self._outside_closure(meaning.dotted)
+                yield from outside_closure(self._analysis.discovery.tree, meaning.dotted)
 
-    def _outside_closure(self, dotted: str) -> Iterator[tuple[Index, Definition]]:
-        """A decorator of the same package in a module that is never input (a folder of hand ports)."""
-        home, _, name = dotted.rpartition(".")
-        parsed = parse_any(self._analysis.discovery.tree, home)
-        if parsed is not None:
-            index = Index({home: parsed})
-            for meaning in index.resolve(home, name):
-                if isinstance(meaning, Definition):
-                    yield index, meaning
+
+def outside_closure(tree: SourceTree, dotted: str, depth: int = 0) -> Iterator[tuple[Index, Definition]]:
+    """What a dotted name of the package is defined as in modules that are never input (folders of hand ports).
+
+    Names that such a module only hands on are followed.
+    """
+    home, _, name = dotted.rpartition(".")
+    parsed = parse_any(tree, home)
+    if parsed is None or depth > DEPTH:
+        return
+    index = Index({home: parsed})
+    for meaning in index.resolve(home, name):
+        if isinstance(meaning, Definition):
+            yield index, meaning
+        elif isinstance(meaning, External):
+            yield from outside_closure(tree, meaning.dotted, depth + 1)
 
 
 def parse_any(tree: SourceTree, module: str) -> ParsedModule | None:
