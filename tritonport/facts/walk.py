@@ -65,3 +65,10 @@ def find(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
 def names_in(node: cst.CSTNode) -> list[cst.Name]:
     """Every name node at or below a node, keywords of calls and attributes included."""
     return find(node, cst.Name)
+
+
+def comments_in(node: cst.CSTNode) -> list[cst.Comment]:
+    """Every comment at or below a node, in source order; this walk goes through white space too."""
+    if isinstance(node, cst.Comment):
+        return [node]
+    return [comment for child in node.children for comment in comments_in(child)]

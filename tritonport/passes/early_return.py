@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import libcst as cst
 import libcst.matchers as m
 
@@ -9,7 +12,7 @@ from tritonport.engine.apply import apply_edits
 from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import Edit, RuleResult
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import children, find, walk
+from tritonport.facts.walk import children, comments_in, find, walk
 from tritonport.passes._build import block_of
 from tritonport.record import RuleClass
 
@@ -43,12 +46,18 @@ class EarlyReturn:
                 result.unresolved(error.node, error.why, kernel=plan.key)
                 continue
             new = body.with_changes(body=guarded)
+            lost = _lost([body], [new])
+            new = new.with_changes(footer=[*lost, *body.footer])
             result.rewrite(jit.node.body, lambda _, new=new: new, kernel=plan.key)
         return result
 
 
 def _returns(node: cst.CSTNode) -> list[cst.Return]:
     return find(node, cst.Return)
+
+
+def _plain(node: cst.Return) -> bool:
+    return node.value is None or (isinstance(node.value, cst.Name) and node.value.value == "None")
 
 
 def _is_return(statement: cst.BaseStatement) -> bool:
@@ -61,6 +70,18 @@ def _comment_lines(statement: cst.BaseStatement) -> list[cst.EmptyLine]:
     kept = [empty for empty in line.leading_lines if empty.comment is not None]
     trailing = line.trailing_whitespace.comment
     return [*kept, *([cst.EmptyLine(comment=trailing)] if trailing is not None else [])]
+
+
+def _lost(before: Sequence[cst.CSTNode], after: Sequence[cst.CSTNode]) -> list[cst.EmptyLine]:
+    """Comments that went with a return or an `else`, as lines of their own."""
+    kept = Counter(comment.value for node in after for comment in comments_in(node))
+    lines: list[cst.EmptyLine] = []
+    for comment in (comment for node in before for comment in comments_in(node)):
+        if kept[comment.value]:
+            kept[comment.value] -= 1
+        else:
+            lines.append(cst.EmptyLine(comment=comment))
+    return lines
 
 
 def _block(statements: Statements, like: cst.BaseSuite) -> cst.IndentedBlock:
@@ -86,7 +107,11 @@ class _Guard:
             if _returns(statement):
                 before, after = statements[:index], statements[index + 1 :]
                 self.bound |= {name for s in before for name in _surely_assigned(s)}
-                return [*before, *self._guard(statement, after)]
+                guarded = self._guard(statement, after)
+                lost = _lost([statement, *after], guarded)
+                if lost and guarded and isinstance(first := guarded[0], cst.SimpleStatementLine | cst.If):
+                    guarded[0] = first.with_changes(leading_lines=[*first.leading_lines, *lost])
+                return [*before, *guarded]
         return statements
 
     def _guarded(self, statements: Statements) -> Statements:
@@ -111,8 +136,8 @@ class _Guard:
 
     def _final(self, statement: cst.SimpleStatementLine, rest: Statements) -> Statements:
         returned = statement.body[-1]
-        if not isinstance(returned, cst.Return) or returned.value is not None:
-            raise _CannotGuard(statement, f"a kernel returns a value: `{code_of(statement).strip()}`")
+        if not isinstance(returned, cst.Return) or not _plain(returned):
+            raise _CannotGuard(statement, f"a kernel returns a value: `{code_of(returned).strip()}`")
         if rest:
             raise _CannotGuard(statement, "code after an unconditional return")
         kept = statement.body[:-1]
@@ -242,10 +267,10 @@ class _Mark:
             return [self._branch(statement)]
         if isinstance(statement, cst.SimpleStatementLine):
             returned = statement.body[-1]
-            if isinstance(returned, cst.Return) and returned.value is None:
+            if isinstance(returned, cst.Return) and _plain(returned):
                 assign = cst.ensure_type(cst.parse_statement(f"{self._name} = True"), cst.SimpleStatementLine)
                 return [statement.with_changes(body=[*statement.body[:-1], assign.body[0]])]
-            raise _CannotGuard(statement, f"a kernel returns a value: `{code_of(statement).strip()}`")
+            raise _CannotGuard(statement, f"a kernel returns a value: `{code_of(returned).strip()}`")
         raise _CannotGuard(statement, "a return inside a loop, which the target's front end refuses")
 
     def _condition(self, statement: cst.If) -> cst.BaseStatement:
@@ -313,7 +338,7 @@ def _returns_anywhere(statements: Statements) -> bool:
 
 def _ends_in_return(statements: Statements) -> bool:
     """Whether the block's one return is its last statement, and returns nothing."""
-    if not statements or not _is_return(statements[-1]) or _returns(statements[-1])[0].value is not None:
+    if not statements or not _is_return(statements[-1]) or not _plain(_returns(statements[-1])[0]):
         return False
     return not _returns_anywhere(statements[:-1])
 
