@@ -19,14 +19,24 @@ _ACCUMULATOR = UNIT_ROUNDOFF["fp32"]
 @dataclass(frozen=True, slots=True)
 class Tolerance:
     """relative: of ||out - ref|| / ||ref||. ulps: of the largest single error, in units in the last place of
-    the output's type at max(|ref|, rms(ref))."""
+    the output's type at max(|ref|, rms(ref)). unit: that type, where it is known. noise: what the fp32 sums alone
+    may lose, relatively to the numbers that are summed."""
 
     relative: float
     ulps: float
     source: str
+    unit: str | None = None
+    noise: float = 0.0
 
     def scaled(self, factor: float) -> Tolerance:
         return replace(self, relative=self.relative * factor, ulps=self.ulps * factor)
+
+    def in_units_of(self, dtype: str) -> Tolerance:
+        """The same bound for an output of another type: units in the last place of fp32 are 65536 to one of bf16."""
+        if self.unit is None or dtype == self.unit:
+            return self
+        ratio = UNIT_ROUNDOFF[self.unit] / UNIT_ROUNDOFF.get(dtype, _ACCUMULATOR)
+        return replace(self, ulps=max(1.0, self.ulps * ratio), unit=dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +76,4 @@ class ToleranceSpec:
         summing = self.growth * _ACCUMULATOR * sqrt(max(length, 1))
         relative = summing if operands == "fp32" else rounding + summing
         ulp = 2.0 * UNIT_ROUNDOFF.get(output_dtype, _ACCUMULATOR)
-        return Tolerance(relative, max(1.0, self.peak * relative / ulp), self.source)
+        return Tolerance(relative, max(1.0, self.peak * relative / ulp), self.source, output_dtype, summing)

@@ -122,7 +122,9 @@ def bound_for(
     names = {DTYPE_NAMES.get(t.dtype, "fp32") for t in tensors}
     dtype = next((name for name in ("bf16", "fp16") if name in names), "fp32")
     longest = max((max(t.shape, default=1) for t in tensors), default=1)
-    return tolerances.against_reference(dtype, dtype, 2 * longest)
+    # What a function returns has no name here, so the largest stated conditioning of an output holds for all.
+    conditioning = max(tolerances.conditioning.values(), default=1.0)
+    return tolerances.against_reference(dtype, dtype, 2 * longest).scaled(conditioning)
 
 
 def _plain(value: Any) -> Any:
