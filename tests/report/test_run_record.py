@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from tests.support.cli import KERNEL, package, tritonport
+from tritonport.cli.tiers import portable
 from tritonport.report.run_json import run_schema
 
 SCHEMA = run_schema()
@@ -93,3 +94,14 @@ def test_json_on_stdout_is_the_record_alone(folder: Path) -> None:
     done = tritonport("migrate", "demo", "-o", "again", "--format", "json", cwd=folder)
     jsonschema.validate(json.loads(done.stdout), SCHEMA)
     assert done.stderr == ""
+
+
+def test_a_record_says_nothing_about_the_machine(tmp_path: Path) -> None:
+    out, root = tmp_path / "out", tmp_path / "lib/python3"
+    said = {"file": f"{out}/pkg/a.py", "why": (f"at {root}/pkg/b.py:3",), "count": 2, "none": None}
+    assert portable(said, (out, root)) == {
+        "file": "pkg/a.py",
+        "why": ["at pkg/b.py:3"],
+        "count": 2,
+        "none": None,
+    }

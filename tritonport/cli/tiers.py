@@ -76,9 +76,9 @@ def run_tiers(run: TierRun, record: RunRecord, tiers: Sequence[str], progress: P
         if tier == "parse":
             outcome = _parse(run, outcome)
         elif tier in INTERPRETED:
-            outcome = _with_report(outcome, _interpreted(tier, run, _targets(outcome), progress))
+            outcome = _with_report(run, outcome, _interpreted(tier, run, _targets(outcome), progress))
         elif tier in ON_DEVICE:
-            outcome = _with_report(outcome, _on_device(tier, run, _targets(outcome), progress))
+            outcome = _with_report(run, outcome, _on_device(tier, run, _targets(outcome), progress))
         elif tier == "npu-compile":
             outcome = _npu_compile(run, outcome, progress)
     return outcome
@@ -105,12 +105,25 @@ def _targets(before: TierOutcome) -> list[KernelTarget]:
     return [_target(k) for k in before.record.kernels if k.outcome != "not-converted"]
 
 
-def _with_report(before: TierOutcome, report: TierReport) -> TierOutcome:
+def _with_report(run: TierRun, before: TierOutcome, report: TierReport) -> TierOutcome:
     kernels = tuple(_with_verdict(kernel, report) for kernel in before.record.kernels)
-    extra = {**before.record.extra, report.tier: report.to_json()}
+    said = portable(report.to_json(), (run.out.resolve(), run.source.root))
+    extra = {**before.record.extra, report.tier: said}
     code = ExitCode.MISMATCH if report.result == "fail" else ExitCode.OK
     record = replace(before.record, kernels=kernels, extra=extra)
     return TierOutcome(record, worst(code, before.exit_code), (*before.lines, *_report_lines(report)))
+
+
+def portable(value: Any, roots: Sequence[Path]) -> Any:
+    """The same with paths relative to these folders: a record says nothing about the machine that ran."""
+    if isinstance(value, dict):
+        return {key: portable(item, roots) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [portable(item, roots) for item in value]
+    if isinstance(value, str):
+        for root in roots:
+            value = value.replace(f"{root}/", "")
+    return value
 
 
 def _interpreted(tier: str, run: TierRun, targets: Sequence[KernelTarget], progress: Progress) -> TierReport:

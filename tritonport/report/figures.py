@@ -99,7 +99,8 @@ def compiler_messages(run: Run) -> tuple[Compiler, ...]:
 class Against:
     """All comparisons of a case with one thing (`original`, `reference`): the worst of them.
 
-    relative: ||out - ref|| / ||ref||, with its bound. ulps: the largest single error in units in the last place.
+    relative: ||out - ref|| / ||ref||, with its bound and where that comes from. ulps: the largest single error in
+    units in the last place.
     """
 
     against: str
@@ -107,12 +108,13 @@ class Against:
     bitwise: int
     relative: float
     bound: float
+    source: str
     ulps: float
 
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """One case of an interpreted tier. checks: every comparison in words. hazards: what the traps caught."""
+    """One case of a tier that compares outputs. checks: every comparison in words. hazards: what the traps caught."""
 
     tier: str
     case: str
@@ -125,13 +127,14 @@ class CaseLine:
     hazards: tuple[str, ...]
 
 
-INTERPRETED = ("interpret", "hazard")
+COMPARED = ("interpret", "hazard", "gpu", "npu-run")
+"""Tiers that compare outputs case by case."""
 
 
 def case_lines(run: Run) -> tuple[CaseLine, ...]:
-    """Every case of the interpreted tiers that ran."""
+    """Every case of the tiers that compare outputs."""
     return tuple(
-        _case(run, tier, case) for tier in INTERPRETED for case in (run.get(tier) or {}).get("cases", ())
+        _case(run, tier, case) for tier in COMPARED for case in (run.get(tier) or {}).get("cases", ())
     )
 
 
@@ -168,6 +171,7 @@ def _against(name: str, checks: Sequence[Mapping[str, Any]]) -> Against:
         sum(c["bitwise"] for c in checks),
         worst["relative"],
         worst["bound"],
+        worst["source"],
         max(c["ulps"] for c in checks),
     )
 

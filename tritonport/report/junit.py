@@ -1,4 +1,4 @@
-"""JUnit XML of verification: a suite per tier with a test per kernel, and the cases of the interpreted tiers."""
+"""JUnit XML of verification: a suite per tier with a test per kernel, and the cases that they compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from tritonport.record import TIERS
-from tritonport.report.figures import INTERPRETED, CaseLine, Run, case_lines
+from tritonport.report.figures import COMPARED, CaseLine, Run, case_lines
 from tritonport.report.findings import Finding, findings, tier_rule
 
 
@@ -19,7 +19,7 @@ def junit(run: Run) -> str:
     suites = [_suite(tier, [_kernel(run, tier, kernel, found) for kernel in counted]) for tier in TIERS]
     suites += [
         _suite(f"{tier} cases", [_case(case) for case in cases if case.tier == tier])
-        for tier in INTERPRETED
+        for tier in COMPARED
         if any(case.tier == tier for case in cases)
     ]
     root.extend(suites)

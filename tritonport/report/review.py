@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from tritonport.record import TIERS
 from tritonport.report.figures import (
+    COMPARED,
     CaseLine,
     Compiler,
     NpuFigures,
@@ -105,6 +106,8 @@ class Page:
     assumptions: tuple[Mapping[str, Any], ...]
     files: tuple[FileView, ...]
     cases: tuple[CaseLine, ...]
+    versions: Mapping[str, str]
+    bounds: tuple[str, ...]
     messages: tuple[Compiler, ...]
     rules: Mapping[str, RulePage]
     since: Since | None
@@ -164,7 +167,7 @@ def _page(run: Run, old: Run | None) -> Page:
     kernels = {kernel["name"]: kernel for kernel in run["kernels"]}
     classes = {use["slug"]: use["class"] for kernel in run["kernels"] for use in kernel["rules"]}
     rules = rule_pages(_slugs(run), classes)
-    messages = compiler_messages(run)
+    messages, cases = compiler_messages(run), case_lines(run)
     files = tuple(_files(run, kernels, rules, messages, since)) if "changes" in run else ()
     anchors = {s.kernel["name"]: s for file in files for s in file.sections if s.kernel is not None}
     counted = [k for k in run["kernels"] if k.get("reachable", True) and not k.get("apart")]
@@ -181,7 +184,9 @@ def _page(run: Run, old: Run | None) -> Page:
         tiers={tier: _results(counted, tier) for tier in TIERS},
         assumptions=tuple(_assumptions(run, rules)),
         files=files,
-        cases=case_lines(run),
+        cases=cases,
+        versions={tier: text for tier in COMPARED if (text := _versions(run, tier))},
+        bounds=tuple(sorted({a.source for case in cases for a in case.against if a.source})),
         messages=messages,
         rules=rules,
         since=since,
@@ -205,6 +210,13 @@ def _slugs(run: Run) -> Iterator[str]:
 def _results(kernels: Sequence[Mapping[str, Any]], tier: str) -> dict[str, int]:
     found = [kernel["tiers"][tier] for kernel in kernels]
     return {result: found.count(result) for result in ("pass", "fail", "not-run")}
+
+
+def _versions(run: Run, tier: str) -> str:
+    """What the tier ran with: `torch 2.13.0, triton 3.6.0`."""
+    return ", ".join(
+        f"{name} {version}" for name, version in (run.get(tier) or {}).get("versions", {}).items()
+    )
 
 
 def _bar(rows: Sequence[KernelView]) -> float:
