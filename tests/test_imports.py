@@ -15,6 +15,7 @@ LAYERS = (
     ("discover",),
     ("facts",),
     ("engine",),
+    ("plugins",),
     ("passes",),
     ("catalog", "header", "profiles", "targets", "tuning"),
     ("config", "emit", "examples", "overrides", "report"),

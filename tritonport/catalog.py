@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tritonport.errors import UserError
+from tritonport.plugins import rule_packages
 from tritonport.resources import rules_root
 from tritonport.toml import read_toml
 
@@ -38,7 +39,13 @@ class CatalogEntry:
 
 
 def entries() -> tuple[CatalogEntry, ...]:
-    """Every rule of the catalogue, by code."""
+    """Every rule of the catalogue by code, those of installed rule packages included."""
+    own = [entry for package in rule_packages() if package.catalog for entry in entries_in(package.catalog)]
+    return tuple(sorted([*built_in_entries(), *own], key=lambda e: e.code))
+
+
+def built_in_entries() -> tuple[CatalogEntry, ...]:
+    """The rules of rules/catalog, by code."""
     return entries_in(rules_root() / "catalog")
 
 

@@ -7,19 +7,24 @@ schedule = "contiguous"    # or "interleaved"
 verify = ["interpret"]     # tiers that migrate runs when --verify is not given
 jobs = 2
 ignore = ["launch-options"]  # rules not to run
+extend-rules = ["my-rule"]   # rules of installed packages, after the profile's (docs/extending.md)
 overrides = ["npu/overrides.toml"]  # files or folders, relative to this file: single kernels (docs/overrides.md)
+data = ["npu/rules"]         # folders in the form of rules/: more profiles, targets, tuning (docs/extending.md)
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tritonport.errors import UserError
+from tritonport.passes import all_rules
 from tritonport.profiles import known_rules, profile_names
 from tritonport.record import TIERS
+from tritonport.resources import DATA_VARIABLE
 from tritonport.targets import target_names
 from tritonport.toml import line_of_key, read_toml
 
@@ -41,7 +46,9 @@ class Config:
     verify: tuple[str, ...] = ()
     jobs: int = 1
     ignore: tuple[str, ...] = ()
+    extend_rules: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
     file: Path | None = None
     given: frozenset[str] = field(default=frozenset(), compare=False)
 
@@ -70,15 +77,30 @@ def load(start: Path) -> Config:
 
 def _checked(file: Path, table: Mapping[str, Any]) -> Config:
     values: dict[str, Any] = {}
-    for key, value in table.items():
+    # Data folders first: the other options may name what is in them.
+    for key, value in sorted(table.items(), key=lambda item: item[0] != "data"):
         check = _CHECKS.get(key)
         if check is None:
             raise _error(file, key, f"unknown option {key!r}", f"known: {', '.join(sorted(_CHECKS))}")
         try:
-            values[key] = check(value)
+            values[key.replace("-", "_")] = check(value)
         except ValueError as error:
             raise _error(file, key, f"{key}: {error}") from error
+        if key == "data":
+            _use(file, values["data"])
     return Config(**values, file=file, given=frozenset(values))
+
+
+def _use(file: Path, folders: tuple[str, ...]) -> None:
+    """Data folders hold for this process and those that it starts."""
+    known = [part for part in os.environ.get(DATA_VARIABLE, "").split(os.pathsep) if part]
+    for folder in folders:
+        path = (file.parent / folder).resolve()
+        if not path.is_dir():
+            raise _error(file, "data", f"data: no such folder: {path}")
+        if str(path) not in known:
+            known.append(str(path))
+    os.environ[DATA_VARIABLE] = os.pathsep.join(known)
 
 
 def _error(file: Path, key: str, message: str, hint: str = "") -> UserError:
@@ -121,6 +143,8 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "schedule": _one_of(lambda: SCHEDULES),
     "verify": _some_of(lambda: tuple(tier for tier in TIERS if tier in RUNNABLE_TIERS)),
     "jobs": _count,
-    "ignore": _some_of(known_rules),
+    "ignore": _some_of(lambda: tuple({*known_rules(), *all_rules()})),
+    "extend-rules": _some_of(lambda: tuple(all_rules())),
+    "data": _paths,
     "overrides": _paths,
 }

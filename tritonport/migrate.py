@@ -12,7 +12,7 @@ from typing import Any
 from tritonport.discover import Analysis, analyse
 from tritonport.discover.parse import ParsedModule
 from tritonport.emit.backend import EMIT as BACKEND
-from tritonport.emit.backend import BackendPackage, backend_package
+from tritonport.emit.backend import BackendPackage, asked_kernels, backend_package
 from tritonport.emit.lock import (
     LINES,
     LOCK,
@@ -32,7 +32,7 @@ from tritonport.errors import ExitCode, UserError
 from tritonport.facts.fingerprint import fingerprints
 from tritonport.facts.programs import Programs, plan_programs
 from tritonport.header import with_header
-from tritonport.outcome import exit_code, run_record
+from tritonport.outcome import exit_code, run_record, with_open_assumptions
 from tritonport.overrides import Entry, Overrides, judge
 from tritonport.passes import all_rules
 from tritonport.profiles import load_profile
@@ -101,7 +101,8 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     settings = replace(settings, choices=overrides.choices(settings.choices))
     results = run_files(analysis, programs, settings, rules, options.jobs, progress)
     record = run_record(analysis, programs, results, rules, options.target, options.profile)
-    kernels, overrides = overrides.over(record.kernels)
+    asked = asked_kernels(analysis, record.kernels) if options.emit == BACKEND else ()
+    kernels, overrides = overrides.over(with_open_assumptions(record.kernels, asked))
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
     _check_second_run(tree, texts, _of_output(settings, programs), rules)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tritonport import __version__
@@ -157,6 +157,30 @@ def _kernel_record(
 
 def _tasks(axes: tuple[str, ...]) -> str:
     return " * ".join(f"({axis})" if len(axes) > 1 and not axis.isidentifier() else axis for axis in axes)
+
+
+def with_open_assumptions(
+    kernels: Iterable[KernelRecord], asked: Collection[str]
+) -> tuple[KernelRecord, ...]:
+    """Kernels whose assumption nothing checks at run time need a review. asked: kernels with a verifier that does."""
+    return tuple(
+        kernel if kernel.name in asked or not _unchecked(kernel) else _open(kernel) for kernel in kernels
+    )
+
+
+def _unchecked(kernel: KernelRecord) -> list[Unresolved]:
+    return [
+        Unresolved(
+            item.slug, kernel.file, kernel.line, f"it assumes {item.text}, and nothing asks that at run time"
+        )
+        for item in kernel.assumptions
+        if item.guard is not None
+    ]
+
+
+def _open(kernel: KernelRecord) -> KernelRecord:
+    outcome: Outcome = "needs-review" if kernel.outcome == "converted" else kernel.outcome
+    return replace(kernel, unresolved=(*kernel.unresolved, *_unchecked(kernel)), outcome=outcome)
 
 
 def exit_code(record: RunRecord) -> ExitCode:

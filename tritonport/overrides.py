@@ -31,7 +31,7 @@ from typing import Any, Literal
 from tritonport.engine.choices import Choices, KernelChoice, TileLimit
 from tritonport.errors import UserError
 from tritonport.record import KernelRecord, Suppressed
-from tritonport.resources import rules_root
+from tritonport.resources import data_files
 from tritonport.toml import line_of_key, read_toml
 
 Kind = Literal["suppress", "override"]
@@ -198,7 +198,7 @@ def load_overrides(
     go without them. Raises UserError, naming file and line, for what is missing, unknown or of the wrong kind.
     """
     entries: list[Entry] = []
-    for file in sorted((rules_root() / "kernels").glob("*.toml")):
+    for file in data_files("kernels"):
         data = read_toml(file)
         shown = f"rules/kernels/{file.name}"
         entries += _entries(file, shown, {kind: data[kind] for kind in KINDS if kind in data}, known, whole)

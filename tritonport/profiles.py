@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tritonport.errors import UserError
-from tritonport.resources import rules_root
+from tritonport.resources import named_files
 from tritonport.toml import read_toml
 
 
@@ -21,14 +21,14 @@ class Profile:
 
 
 def profile_names() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+    return tuple(sorted(_files()))
 
 
 def load_profile(name: str) -> Profile:
     """The profile of that name. Raises UserError for an unknown one."""
     if name not in profile_names():
         raise UserError(f"unknown profile {name!r}", f"known: {', '.join(profile_names())}")
-    data = read_toml(_folder() / f"{name}.toml")
+    data = read_toml(_files()[name])
     return Profile(data["name"], data["title"], tuple(data["rules"]))
 
 
@@ -37,11 +37,16 @@ def known_rules() -> tuple[str, ...]:
     return tuple(sorted({slug for name in profile_names() for slug in load_profile(name).rules}))
 
 
-def active_rules(profile: str, *, ignore: Iterable[str] = (), skip: Iterable[str] = ()) -> tuple[str, ...]:
-    """The profile's rules in order, without those that the configuration ignores and the target skips."""
+def active_rules(
+    profile: str, *, ignore: Iterable[str] = (), skip: Iterable[str] = (), extend: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The profile's rules in order, then those that the configuration adds, without those that it ignores and the
+    target skips."""
     without = {*ignore, *skip}
-    return tuple(slug for slug in load_profile(profile).rules if slug not in without)
+    every = dict.fromkeys([*load_profile(profile).rules, *extend])
+    return tuple(slug for slug in every if slug not in without)
 
 
-def _folder() -> Path:
-    return rules_root() / "profiles"
+def _files() -> dict[str, Path]:
+    """Every profile's file by name. Raises UserError where one of the user's has a name that is taken."""
+    return named_files("profiles")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tritonport.errors import UserError
-from tritonport.resources import rules_root
+from tritonport.resources import named_files
 from tritonport.toml import read_toml
 
 
@@ -49,14 +48,14 @@ class Target:
 
 
 def target_names() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+    return tuple(sorted(named_files("targets")))
 
 
 def load_target(name: str) -> Target:
     """The target of that name. Raises UserError for an unknown one."""
     if name not in target_names():
         raise UserError(f"unknown target {name!r}", f"known: {', '.join(target_names())}")
-    data = read_toml(_folder() / f"{name}.toml")
+    data = read_toml(named_files("targets")[name])
     return Target(
         name=data["name"],
         title=data["title"],
@@ -68,7 +67,3 @@ def load_target(name: str) -> Target:
 
 def _chip(data: dict[str, Any]) -> Chip:
     return Chip(tuple(data["names"]), data["cube_cores"], data["vector_cores"], data["source"])
-
-
-def _folder() -> Path:
-    return rules_root() / "targets"

@@ -30,7 +30,7 @@ from tritonport.discover import Analysis
 from tritonport.engine.choices import KernelChoice, TileLimit
 from tritonport.errors import UserError
 from tritonport.facts.structure import Structures
-from tritonport.resources import rules_root
+from tritonport.resources import data_files
 from tritonport.toml import read_toml
 
 SCHEMA = "tritonport.tuning/1"
@@ -102,9 +102,10 @@ def _tile(item: Mapping[str, Any]) -> TileEntry:
 
 
 def shipped_tuning() -> tuple[TuningEntry, ...]:
-    """What comes with the tool: rules/tuning/*.toml."""
-    files = sorted((rules_root() / FOLDER).glob("*.toml"))
-    return tuple(entry for file in files for entry in load_tuning(file, f"rules/{FOLDER}/{file.name}"))
+    """What comes with the tool, and what the user's data folders have: tuning/*.toml."""
+    return tuple(
+        entry for file in data_files(FOLDER) for entry in load_tuning(file, f"rules/{FOLDER}/{file.name}")
+    )
 
 
 def choices_for(

@@ -89,7 +89,7 @@ def _options(
     target, profile, schedule = load_target(value("target")), value("profile"), value("schedule")
     if schedule not in SCHEDULES:
         raise UserError(f"unknown schedule {schedule!r}", f"known: {', '.join(SCHEDULES)}")
-    rules = active_rules(profile, ignore=config.ignore, skip=target.skip)
+    rules = active_rules(profile, ignore=config.ignore, skip=target.skip, extend=config.extend_rules)
     return MigrateOptions(target.name, profile, schedule, jobs or config.jobs, rules, "tritonport check")
 
 

@@ -140,5 +140,5 @@ def _options(
     order = schedule or config.schedule
     if order not in SCHEDULES:
         raise UserError(f"unknown schedule {order!r}", f"known: {', '.join(SCHEDULES)}")
-    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip)
+    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip, extend=config.extend_rules)
     return MigrateOptions(chosen.name, name, order, jobs or config.jobs, rules, f"tritonport migrate {src}")

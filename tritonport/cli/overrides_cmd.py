@@ -38,7 +38,7 @@ def overrides(
     config = load(Path.cwd())
     chosen = load_target(target or config.target)
     name = profile or config.profile
-    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip)
+    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip, extend=config.extend_rules)
     own = read_overrides(config, None)
     options = MigrateOptions(chosen.name, name, config.schedule, config.jobs, rules, overrides=own)
     with progress_bar() as show, tempfile.TemporaryDirectory(prefix="tritonport-overrides-") as folder:

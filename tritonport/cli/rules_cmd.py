@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tritonport.catalog import CatalogEntry, entries, entries_in, entry
+from tritonport.catalog import CatalogEntry, built_in_entries, entries, entries_in, entry
 from tritonport.cli.console import stdout
 from tritonport.errors import ExitCode
 from tritonport.examples import ExampleResult, run_examples
@@ -69,7 +69,7 @@ def docs_command(
     ] = False,
 ) -> None:
     """Write one page per rule from the catalogue."""
-    changed = outdated(entries(), folder) if check else write_pages(entries(), folder)
+    changed = outdated(built_in_entries(), folder) if check else write_pages(built_in_entries(), folder)
     for name in changed:
         _line(f"{'not current' if check else 'written'}: {folder / name}")
     if check and changed:

@@ -138,7 +138,7 @@ def _options(
 ) -> MigrateOptions:
     chosen = load_target(target or known.target or config.target)
     name = profile or known.profile or config.profile
-    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip)
+    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip, extend=config.extend_rules)
     order = known.schedule or config.schedule
     own = read_overrides(config, None)
     return MigrateOptions(

@@ -8,14 +8,14 @@ before a hand port. Kernels that no dispatched function leads to cannot be reach
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from tritonport.discover import Analysis
 from tritonport.discover.index import Definition, External, Index
-from tritonport.emit.redirect import carried_modules, check_imports, redirected
+from tritonport.emit.redirect import Redirection, carried_modules, check_imports, redirected
 from tritonport.emit.tree import RUNTIME, TEMPLATES, runtime_module, runtime_text
 from tritonport.engine.linemap import Origin, advance, identity
 from tritonport.errors import UserError
@@ -82,8 +82,9 @@ def backend_package(
     found = list(_dispatched(analysis, dispatchers, launching))
     home = _home(analysis, found)
     name = f"{analysis.discovery.tree.package}_tritonport"
-    files, maps = _modules(analysis, name, texts, origins)
     functions = tuple(_offer(dispatchers, item, launching, migrated) for item in found)
+    guarded = {(item.module, item.function) for item in functions if item.assumptions}
+    files, maps = _modules(analysis, name, texts, origins, guarded)
     reached = {kernel for item in found for kernel in _led_to(dispatchers, item, launching)}
     unreachable = {k: tuple(sorted(hosts)) for k, hosts in sorted(launching.items()) if k not in reached}
     files |= {
@@ -94,6 +95,25 @@ def backend_package(
     files = _with_packages(files)
     check_imports(files)
     return BackendPackage(name, files, maps, functions, unreachable)
+
+
+def asked_kernels(analysis: Analysis, kernels: Sequence[KernelRecord]) -> frozenset[str]:
+    """Kernels whose guards a verifier asks of every call: each function that launches one is dispatched, and no other
+    function of its module calls it directly."""
+    launching = _launching(analysis, (k.name for k in kernels if k.assumptions))
+    keys = {found.definition.key for found in _dispatched(analysis, Dispatchers(analysis), launching)}
+    return frozenset(
+        kernel
+        for kernel, hosts in launching.items()
+        if hosts and hosts <= keys and not any(_called_beside(analysis, host) for host in hosts)
+    )
+
+
+def _called_beside(analysis: Analysis, host: str) -> bool:
+    """Whether another function of the module mentions a host function: such a call does not pass the dispatch."""
+    module, _, name = host.partition(":")
+    others = (d.node for d in analysis.index.definitions if d.module == module and d.key != host)
+    return any(isinstance(n, ast.Name) and n.id == name for other in others for n in ast.walk(other))
 
 
 def _launching(analysis: Analysis, migrated: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -199,8 +219,12 @@ def _modules(
     name: str,
     texts: Mapping[str, str],
     origins: Mapping[str, tuple[Origin, ...]],
+    guarded: Collection[tuple[str, str]],
 ) -> tuple[dict[str, str], dict[str, tuple[Origin, ...]]]:
-    """The copies of all modules that are needed, with their imports led to the copies."""
+    """The copies of all modules that are needed, with their imports led to the copies.
+
+    guarded: functions whose verifier must be asked, so that calls of them keep going through the dispatch.
+    """
     index = analysis.index
     tree = analysis.discovery.tree
     changed = {tree.module_name(PurePosixPath(path)) for path in texts}
@@ -211,9 +235,8 @@ def _modules(
     for module in carried:
         path = str(index.modules[module].file)
         text = texts.get(path, index.modules[module].text)
-        files[f"{name}/{path}"] = after = redirected(
-            text, index.modules[module], index, carried, name, runtime
-        )
+        to_copies = Redirection(index, frozenset(carried), name, runtime, frozenset(guarded))
+        files[f"{name}/{path}"] = after = redirected(text, index.modules[module], to_copies)
         maps[f"{name}/{path}"] = advance(origins.get(path, identity(text)), text, after, EMIT)
     return files, maps
 

@@ -12,8 +12,9 @@ from typing import Any
 from tritonport import __version__
 from tritonport.engine.linemap import Origin
 from tritonport.engine.rule import Rule
+from tritonport.plugins import rule_packages
 from tritonport.record import KernelRecord, RunRecord
-from tritonport.resources import rules_root
+from tritonport.resources import data_roots
 from tritonport.sources.tree import digest_bytes
 
 LOCK = "tritonport.lock.json"
@@ -21,12 +22,17 @@ LINES = "tritonport.lines.json"
 
 
 def rules_digest() -> str:
-    """One digest over all of rules/ and the code of the passes is the tool's version; data counts by its bytes."""
+    """One digest over rules/, the user's data folders, and the releases of installed rule packages.
+
+    Data counts by its bytes, the built-in passes by the tool's version.
+    """
     total = hashlib.sha256()
-    root = rules_root()
-    for path in sorted(p for p in root.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
-        total.update(f"{path.relative_to(root).as_posix()}\0".encode())
-        total.update(hashlib.sha256(path.read_bytes()).digest())
+    for root in data_roots():
+        for path in sorted(p for p in root.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+            total.update(f"{path.relative_to(root).as_posix()}\0".encode())
+            total.update(hashlib.sha256(path.read_bytes()).digest())
+    for package in rule_packages():
+        total.update(f"{package.release}\0".encode())
     return f"sha256:{total.hexdigest()}"
 
 

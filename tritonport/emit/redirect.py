@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -71,31 +72,30 @@ def _place(meaning: Meaning) -> tuple[str, str | None] | None:
     return (meaning.module, None) if isinstance(meaning, ModuleRef) else None
 
 
-def redirected(
-    text: str,
-    module: ParsedModule,
-    index: Index,
-    carried: Collection[str],
-    package: str,
-    renamed: Mapping[str, str],
-) -> str:
-    """A module's text with imports of carried modules led below `package`; renamed: other modules by new name."""
-    tree = cst.parse_module(text)
-    return tree.visit(_Redirect(module, index, frozenset(carried), package, renamed)).code
+@dataclass(frozen=True)
+class Redirection:
+    """carried: modules with a copy below `package`. renamed: other modules by new name.
+
+    through: (module, function) that keep being imported from upstream, whose dispatch asks the verifier first.
+    """
+
+    index: Index
+    carried: frozenset[str]
+    package: str
+    renamed: Mapping[str, str]
+    through: frozenset[tuple[str, str]] = frozenset()
+
+
+def redirected(text: str, module: ParsedModule, how: Redirection) -> str:
+    """A module's text with its imports of carried modules led to the copies."""
+    return cst.parse_module(text).visit(_Redirect(module, how)).code
 
 
 class _Redirect(cst.CSTTransformer):
-    def __init__(
-        self,
-        module: ParsedModule,
-        index: Index,
-        carried: frozenset[str],
-        package: str,
-        renamed: Mapping[str, str],
-    ) -> None:
+    def __init__(self, module: ParsedModule, how: Redirection) -> None:
         super().__init__()
-        self.module, self.index, self.carried = module, index, carried
-        self.package, self.renamed = package, renamed
+        self.module, self.how = module, how
+        self.index, self.carried = how.index, how.carried
 
     def leave_SimpleStatementLine(
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
@@ -126,7 +126,7 @@ class _Redirect(cst.CSTTransformer):
         return statement.with_changes(names=names)
 
     def _below(self, module: str) -> str:
-        return f"{self.package}.{module}"
+        return f"{self.how.package}.{module}"
 
     def _groups(self, statement: cst.ImportFrom, aliases: Sequence[cst.ImportAlias]) -> dict[str, list[str]]:
         """Names by the module that they are to come from, in the order in which they are written."""
@@ -143,9 +143,11 @@ class _Redirect(cst.CSTTransformer):
         return groups
 
     def _source(self, base: str, name: str) -> tuple[str, str]:
-        if base in self.renamed:
-            return self.renamed[base], name
+        if base in self.how.renamed:
+            return self.how.renamed[base], name
         places = set(_places(self.index, base, name))
+        if not self.how.through.isdisjoint((m, n) for m, n in places if n is not None):
+            return base, name
         for module, there in places:
             if module in self.carried and len({place for place, _ in places}) == 1:
                 if there is None:

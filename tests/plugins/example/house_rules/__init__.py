@@ -1,0 +1,1 @@
+"""Rules that only this house needs. Every module here that defines RULE is one."""

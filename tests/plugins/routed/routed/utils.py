@@ -1,0 +1,4 @@
+"""What the library knows of the machine."""
+
+IS_NPU = True
+device_platform = "cpu"
