@@ -15,6 +15,7 @@ from tritonport.engine.linemap import Origin
 from tritonport.migrate import MigrateOptions, migrate_tree
 from tritonport.report.changes import FileText, hunks_of
 from tritonport.sources import resolve
+from tritonport.sources.tree import digest_bytes
 
 
 def migrated(root: Path, text: str) -> dict[str, Any]:
@@ -54,6 +55,35 @@ def test_a_hunk_names_its_function_and_the_kernels_it_launches(tmp_path: Path) -
     kernels = {h["function"]: h["kernels"] for h in run["changes"]["files"][0]["hunks"]}
     assert kernels["double_rows"] == kernels["double"] == ["demo.rows:double_rows"]
     assert kernels["<module>"] == []
+
+
+def test_a_function_put_in_front_of_another_is_no_part_of_the_files_top(tmp_path: Path) -> None:
+    (file,) = migrated(tmp_path, KERNEL)["changes"]["files"]
+    texts = {h["function"]: " ".join(line[1] for line in h["lines"] if line[0] == "+") for h in file["hunks"]}
+    assert "def double_rows(" in texts["double_rows"] and "def double_rows_task(" in texts["double_rows"]
+    assert "tritonport_runtime" in texts["<module>"] and "def " not in texts["<module>"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"\ufeff{KERNEL}",
+        KERNEL.replace("\n", "\r\n"),
+        KERNEL.replace("import torch\n", "import torch\n\x0c\n"),
+    ],
+    ids=["byte-order-mark", "crlf", "form-feed"],
+)
+def test_any_python_file_has_hunks(tmp_path: Path, text: str) -> None:
+    folder = package(tmp_path / "demo")
+    (folder / "rows.py").write_bytes(text.encode())
+    result = migrate_tree(resolve(str(folder)), tmp_path / "out", MigrateOptions(), lambda *_: None)
+    changes = json.loads(json.dumps(result.record.to_json()))["changes"]
+    assert {hunk["function"] for hunk in changes["files"][0]["hunks"]} == {
+        "<module>",
+        "double_rows",
+        "double",
+    }
+    assert changes["files"][0]["source"] == digest_bytes(text.encode()) == changes["sources"]["demo/rows.py"]
 
 
 def test_a_fingerprint_does_not_depend_on_where_the_hunk_stands(tmp_path: Path) -> None:

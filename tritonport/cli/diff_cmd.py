@@ -11,6 +11,7 @@ import typer
 from tritonport.catalog import entries
 from tritonport.cli.console import note, stdout
 from tritonport.discover import discover
+from tritonport.discover.parse import decode
 from tritonport.emit.lock import read_dropped, read_lines
 from tritonport.errors import UserError
 from tritonport.report.changes import run_changes
@@ -67,7 +68,7 @@ def _print(output: Output, source: SourceTree, to: Path | None) -> None:
     origins = read_lines(output.folder)
     if not origins:
         raise UserError(f"{output.folder} has no line map", "migrate again with this version")
-    texts = {name: (output.folder / name).read_bytes().decode() for name in origins}
+    texts = {name: decode((output.folder / name).read_bytes()) for name in origins}
     files = run_changes(discover(source), texts, origins, read_dropped(output.folder))["files"]
     classes = {entry.slug: entry.rule_class for entry in entries()}
     if to is None:

@@ -6,23 +6,22 @@ at any later time; its fingerprint does not depend on where in the file it stand
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from tritonport.discover.model import Discovery
+from tritonport.discover.parse import decode
 from tritonport.engine.linemap import Origin
+from tritonport.report.blocks import Block, blocks, spans
 from tritonport.sources.tree import digest_bytes
 
 Tag = Literal["=", "-", "+"]
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 CONTEXT = 3
 """Unchanged lines kept on each side of a change."""
-MODULE = "<module>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +79,6 @@ class FileText:
     kernels: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Lines first to last (1-based, inclusive) of one upstream function, decorators included."""
-
-    name: str
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Upstream's lines [a1, a2) became the output's lines [b1, b2), 0-based; it lies in one function."""
-
-    a1: int
-    a2: int
-    b1: int
-    b2: int
-    function: str
-
-
 def run_changes(
     found: Discovery,
     texts: Mapping[str, str],
@@ -111,7 +90,7 @@ def run_changes(
     files = [
         FileText(
             path,
-            (root / path).read_bytes().decode(),
+            decode((root / path).read_bytes()),
             text,
             origins[path],
             dropped.get(path, {}),
@@ -119,9 +98,18 @@ def run_changes(
         )
         for path, text in sorted(texts.items())
     ]
+    sources = {str(file): digest_bytes((root / file).read_bytes()) for file in sorted(found.files)}
     return {
-        "sources": {str(file): digest_bytes((root / file).read_bytes()) for file in sorted(found.files)},
-        "files": [file_changes(file) for file in files],
+        "sources": sources,
+        "files": [
+            {
+                "path": file.path,
+                "source": sources[file.path],
+                "output": digest_bytes(file.after.encode()),
+                "hunks": [hunk.to_json() for hunk in hunks_of(file)],
+            }
+            for file in files
+        ],
     }
 
 
@@ -135,25 +123,14 @@ def _kernels(found: Discovery, path: str) -> dict[str, tuple[str, ...]]:
     return {**hosts, **own}
 
 
-def file_changes(file: FileText) -> dict[str, Any]:
-    """The entry of one file in run.json: digests of both sides, and its hunks."""
-    return {
-        "path": file.path,
-        "source": digest_bytes(file.before.encode()),
-        "output": digest_bytes(file.after.encode()),
-        "hunks": [hunk.to_json() for hunk in hunks_of(file)],
-    }
-
-
 def hunks_of(file: FileText) -> tuple[Hunk, ...]:
     """The hunks in the order of the file."""
     old, new = file.before.splitlines(), file.after.splitlines()
-    spans = _spans(file.before)
-    digests = {span.name: _short("\n".join(old[span.first - 1 : span.last])) for span in spans}
+    digests = {span.name: _short("\n".join(old[span.first - 1 : span.last])) for span in spans(file.before)}
     seen: Counter[str] = Counter()
     hunks: list[Hunk] = []
     shown = 0
-    for group in _grouped(_blocks(file, old, new, spans)):
+    for group in _grouped(blocks(file.origins, file.before, file.after)):
         function = group[0].function
         start, lines = _lines(file, old, new, group, shown)
         shown = start[0] - 1 + sum(line.tag != "+" for line in lines)
@@ -173,65 +150,9 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _spans(text: str) -> tuple[_Span, ...]:
-    found: list[_Span] = []
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.ClassDef):
-            found += [_span(f"{node.name}.{item.name}", item) for item in node.body if _is_function(item)]
-        elif _is_function(node):
-            found.append(_span(node.name, node))
-    return tuple(found)
-
-
-def _is_function(node: ast.stmt) -> TypeGuard[_Function]:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-
-
-def _span(name: str, node: _Function) -> _Span:
-    first = min((node.lineno, *(d.lineno for d in node.decorator_list)))
-    return _Span(name, first, node.end_lineno or node.lineno)
-
-
-def _function_at(spans: Iterable[_Span], line: int) -> str:
-    return next((span.name for span in spans if span.first <= line <= span.last), MODULE)
-
-
-def _blocks(file: FileText, old: list[str], new: list[str], spans: Sequence[_Span]) -> Iterator[_Block]:
-    """The changes between lines that the line map calls untouched, each cut where upstream's function changes."""
-    same = [(o.line - 1, at) for at, o in enumerate(file.origins) if o.line is not None and not o.rules]
-    for (a, b), (a2, b2) in pairwise([(-1, -1), *same, (len(old), len(new))]):
-        yield from _cut(file, spans, (a + 1, a2, b + 1, b2))
-
-
-def _cut(file: FileText, spans: Sequence[_Span], gap: tuple[int, int, int, int]) -> Iterator[_Block]:
-    a, a_end, b, b_end = gap
-    while a < a_end or b < b_end:
-        name = _function_at(spans, a + 1) if a < a_end else _of_output(file, spans, b)
-        to_a, to_b = a, b
-        while to_a < a_end and _function_at(spans, to_a + 1) == name:
-            to_a += 1
-        while to_b < b_end and (to_a == a_end or _before(file, to_b, to_a)):
-            if to_a == a_end and to_a == a and _of_output(file, spans, to_b) != name:
-                break
-            to_b += 1
-        yield _Block(a, to_a, b, to_b, name)
-        a, b = to_a, to_b
-
-
-def _before(file: FileText, at: int, line: int) -> bool:
-    """Whether an output line comes from upstream lines before this one (0-based)."""
-    origin = file.origins[at].line
-    return origin is None or origin <= line
-
-
-def _of_output(file: FileText, spans: Sequence[_Span], at: int) -> str:
-    line = file.origins[at].line
-    return MODULE if line is None else _function_at(spans, line)
-
-
-def _grouped(blocks: Iterable[_Block]) -> Iterator[list[_Block]]:
+def _grouped(blocks: Iterable[Block]) -> Iterator[list[Block]]:
     """Blocks of one function whose contexts touch."""
-    group: list[_Block] = []
+    group: list[Block] = []
     for block in blocks:
         if group and (block.function != group[-1].function or block.a1 - group[-1].a2 > 2 * CONTEXT):
             yield group
@@ -242,7 +163,7 @@ def _grouped(blocks: Iterable[_Block]) -> Iterator[list[_Block]]:
 
 
 def _lines(
-    file: FileText, old: list[str], new: list[str], group: list[_Block], shown: int
+    file: FileText, old: list[str], new: list[str], group: list[Block], shown: int
 ) -> tuple[tuple[int, int], tuple[Line, ...]]:
     """The lines of a hunk with its context, and where it starts on both sides.
 
@@ -277,7 +198,7 @@ def _is_same(file: FileText, at: int, count: int, step: int) -> bool:
     return nearer is None or abs(nearer - origin.line) == 1
 
 
-def _removed_by(file: FileText, block: _Block, at: int) -> tuple[str, ...]:
+def _removed_by(file: FileText, block: Block, at: int) -> tuple[str, ...]:
     """Who took upstream's line away: the rule that dropped it, else those of the lines that came from it."""
     if at + 1 in file.dropped:
         return (file.dropped[at + 1],)
