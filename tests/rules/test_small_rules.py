@@ -23,6 +23,7 @@ RULES = (
     "descriptor-load",
     "dot-precision",
     "guarded-load",
+    "mask-cast",
     "negative-lanes",
 )
 OWN_TEST = ("capability-probe",)
@@ -35,6 +36,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "named": {"x": [16, 16], "y": {"empty": [16, 16]}, "N": 16},
     "tile": {"x": [21, 2, 16], "y": {"empty": [21, 2, 16]}, "T": 21, "H": 2, "D": 16, "N": 8},
     "vector": {"x": [21], "y": {"empty": [21]}, "T": 21, "N": 8},
+    "triangle": {"x": [24, 8], "y": {"empty": [21, 8]}, "T": 21, "N": 8},
     "ranks": {"x": [16], "rank": {"zeros": [16]}, "count": {"zeros": [2]}, "limit": 0.25, "N": 16},
     "neighbour": {"ends": {"int": [3, 4, 9, 11, 20]}, "y": {"zeros": [5]}, "n": 5, "N": 4},
     "exponents": {"x": [37], "y": {"empty": [37]}, "T": 37, "N": 16},

@@ -1,4 +1,4 @@
-"""What the target has no safe form for is shown, never rewritten: fp64 and results of atomics."""
+"""What the target has no safe form for is shown, never rewritten: fp64, results of atomics, order between tasks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from tritonport.discover.functions import reached
 from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.walk import find, walk
+from tritonport.passes.between_tasks import coupled
+from tritonport.passes.kernels import kernels
 from tritonport.record import RuleClass
 
 FP64 = "triton.language.float64"
@@ -24,7 +26,11 @@ class Refuse:
 
     def run(self, file: FileContext) -> RuleResult:
         result = RuleResult()
+        facts = {kernel.key: kernel.facts for kernel in kernels(file)}
         for key in file.programs.plans:
+            if key in facts:
+                for node, why in coupled(file, key, facts[key]):
+                    result.unresolved(node, why, kernel=key)
             for function in reached(file.analysis.functions, key):
                 jit = file.jit(function.key)
                 if jit is not None:
