@@ -168,7 +168,7 @@ def test_ticks_go_from_one_reader_to_another(opened: Opened, browser: Any, tmp_p
     other.page.wait_for_selector(".hunk.done")
     (tmp_path / "wrong.json").write_text("[")
     other.page.set_input_files("#load", tmp_path / "wrong.json")
-    other.page.wait_for_function("document.querySelector('#tally').textContent.includes('no ticks')")
+    playwright.expect(other.page.locator("#tally")).to_contain_text("holds no ticks")
     other.close()
 
 
