@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from tritonport.errors import UserError
@@ -39,9 +40,14 @@ class CatalogEntry:
 
 
 def entries() -> tuple[CatalogEntry, ...]:
-    """Every rule of the catalogue by code, those of installed rule packages included."""
+    """Every rule by code, those of installed packages included. Raises UserError where two share a code."""
     own = [entry for package in rule_packages() if package.catalog for entry in entries_in(package.catalog)]
-    return tuple(sorted([*built_in_entries(), *own], key=lambda e: e.code))
+    found = sorted([*built_in_entries(), *own], key=lambda e: e.code)
+    for first, second in pairwise(found):
+        if first.code == second.code:
+            place = str(second.folder / ABOUT)
+            raise UserError(f"{second.code} is the code of {first.slug} already", "take a free one", place)
+    return tuple(found)
 
 
 def built_in_entries() -> tuple[CatalogEntry, ...]:

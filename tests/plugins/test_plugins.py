@@ -167,6 +167,14 @@ def test_a_broken_package_is_named_in_one_line(tmp_path: Path, text: str, said: 
     assert "bad-rules 1" in done.stderr and said in done.stderr
 
 
+def test_a_code_that_is_taken_is_named(site: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(site, tmp_path / "site")
+    about = copy / "house_rules" / "catalog" / "exp-to-exp2" / "rule.toml"
+    about.write_text(about.read_text().replace("HR001", "TP001"))
+    done = tool("rules", "list", cwd=tmp_path, site=copy)
+    assert done.returncode == 2 and "TP001 is the code of" in done.stderr
+
+
 def test_a_data_folder_adds_profiles_and_targets(tmp_path: Path) -> None:
     (tmp_path / "rows.py").write_text(KERNEL)
     data = tmp_path / "npu" / "profiles"
