@@ -42,6 +42,8 @@ def test_sarif_has_every_finding_with_its_rule_and_help(full: Run) -> None:
         rule = rules[result["ruleIndex"]]
         assert rule["id"] == result["ruleId"]
         assert rule["help"]["text"] and rule["shortDescription"]["text"]
+        assert rule["fullDescription"]["text"], "code scanning asks for it"
+        assert rule.get("name") != rule["id"], "the specification's validator warns"
     (odd,) = [r for r in result_of(run, "error") if "odd_rows" in r["message"]["text"]]
     assert rules[odd["ruleIndex"]]["name"] == "grid-collapse"
     assert rules[odd["ruleIndex"]]["help"]["markdown"].startswith("# grid-collapse")
@@ -69,6 +71,29 @@ def test_fixes_of_sarif_make_the_output(demo: Path, full: Run) -> None:
             new = edit.get("insertedContent", {"text": ""})["text"]
             lines[region["startLine"] - 1 : region["endLine"] - 1] = [new]
         assert "".join(lines) == (demo / "out/demo" / name).read_text()
+
+
+def test_every_result_has_a_place(full: Run) -> None:
+    full["overrides"] = [
+        {
+            "file": "ours.toml",
+            "kind": "suppress",
+            "kernel": "demo.rows:double_rows",
+            "state": "stale",
+            "why": "the kernel changed",
+        }
+    ]
+    for kernel in full["kernels"]:
+        for entry in kernel["npu"] or ():
+            for message in entry["messages"]:
+                message |= {"file": None, "line": None, "upstream_line": None}
+    found = {
+        result["ruleId"]: result["locations"][0]["physicalLocation"] for result in log_of(full)["results"]
+    }
+    assert found["override"]["artifactLocation"] == {"uri": "ours.toml"}
+    assert found["tier/npu-compile"]["artifactLocation"]["uri"] == "demo/back.py"
+    assert found["tier/npu-compile"]["region"] == {"startLine": 7}, "the kernel's own line"
+    assert "file=ours.toml" in github(full) and "ours.toml" in markdown(full)
 
 
 def test_an_accepted_finding_is_suppressed_with_its_reason(full: Run) -> None:

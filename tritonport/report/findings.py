@@ -19,7 +19,7 @@ OVERRIDE = "override"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding. rule: a slug, `tier/<name>`, or `override`. file, line: upstream's, None without a place.
+    """One finding. rule: a slug, `tier/<name>`, or `override`. file, line: upstream's; of an override its own file.
 
     out_line: line in the output, where it was found there. accepted: why it does not count, None when it does.
     fingerprint: of rule, kernel and text, so it stays when lines move.
@@ -29,8 +29,8 @@ class Finding:
     level: Level
     text: str
     kernel: str
-    file: str | None
-    line: int | None
+    file: str
+    line: int
     fingerprint: str
     out_line: int | None = None
     accepted: str | None = None
@@ -80,6 +80,7 @@ def _numbered(found: Finding, seen: Counter[str]) -> Finding:
 def _all(run: Run) -> Iterator[Finding]:
     messages = [said for said in compiler_messages(run) if said.side == "after"]
     refused = {said.kernel for said in messages}
+    places = {kernel["name"]: (kernel["file"], kernel["line"]) for kernel in run["kernels"]}
     for kernel in run["kernels"]:
         if kernel.get("reachable", True):
             yield from _of_kernel(run, kernel, said=kernel["name"] in refused)
@@ -90,8 +91,7 @@ def _all(run: Run) -> Iterator[Finding]:
             "error",
             f"{said.text}{cases}",
             said.kernel,
-            said.file,
-            said.line,
+            *((said.file, said.line) if said.file and said.line else places[said.kernel]),
             "",
             said.out_line,
         )
@@ -102,8 +102,8 @@ def _all(run: Run) -> Iterator[Finding]:
                 "warning",
                 f"{item['file']}: {item['state']} {item['kind']} of {item['kernel']}: {item['why']}",
                 item["kernel"],
-                None,
-                None,
+                item["file"],
+                1,
                 "",
             )
 

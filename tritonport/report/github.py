@@ -36,9 +36,7 @@ def _lines(run: Run) -> Iterator[str]:
 
 
 def _command(found: Finding) -> str:
-    properties = {"title": f"tritonport {found.rule}"}
-    if found.file is not None:
-        properties = {"file": found.file, "line": str(found.line or 1), **properties}
+    properties = {"file": found.file, "line": str(found.line), "title": f"tritonport {found.rule}"}
     text = f"{found.kernel}: {found.text}" if found.kernel else found.text
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{COMMANDS[found.level]} {said}::{_data(text)}"

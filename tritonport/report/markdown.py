@@ -68,7 +68,7 @@ def _findings(found: Sequence[Finding]) -> Iterator[str]:
         (
             f.level,
             f.rule,
-            f"`{f.file}:{f.line}`" if f.file else "",
+            f"`{f.file}:{f.line}`",
             _text(f"{f.kernel.partition(':')[2]}: {f.text}"),
         )
         for f in open_[:MOST_FINDINGS]

@@ -100,10 +100,11 @@ def _location(path: str, base: str = UPSTREAM) -> dict[str, str]:
 def _descriptor(name: str, page: RulePage | None) -> dict[str, Any]:
     if page is None:
         title = EXTRA.get(name, "The notice that names tool, release and digest")
-        return {"id": name, "name": name, "shortDescription": {"text": title}, "help": {"text": title}}
+        said = {"text": title}
+        return {"id": name, "shortDescription": said, "fullDescription": said, "help": said}
     return {
         "id": page.code or page.slug,
-        "name": page.slug,
+        **({"name": page.slug} if page.code else {}),
         "shortDescription": {"text": page.title},
         "fullDescription": {"text": f"{page.title} ({page.rule_class})"},
         "help": {"text": page.text or page.title, "markdown": page.text or page.title},
@@ -122,20 +123,21 @@ def _finding(found: Finding, index: Mapping[str, int], pages: Mapping[str, RuleP
         **_rule(found.rule, index, pages),
         "level": found.level,
         "message": {"text": f"{found.kernel}: {found.text}" if found.kernel else found.text},
+        "locations": [_place(found.file, found.line, found.kernel)],
         "partialFingerprints": _fingerprints(found.fingerprint),
     }
-    if found.file is not None:
-        result["locations"] = [_place(found.file, found.line or 1, found.kernel)]
-        if found.out_line is not None:
-            result["relatedLocations"] = [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": _location(found.file, OUTPUT),
-                        "region": {"startLine": found.out_line},
-                    },
-                    "message": {"text": "this line of the output"},
-                }
-            ]
+    if found.rule == OVERRIDE:  # a file of the user, not of the sources
+        del result["locations"][0]["physicalLocation"]["artifactLocation"]["uriBaseId"]
+    if found.out_line is not None:
+        result["relatedLocations"] = [
+            {
+                "physicalLocation": {
+                    "artifactLocation": _location(found.file, OUTPUT),
+                    "region": {"startLine": found.out_line},
+                },
+                "message": {"text": "this line of the output"},
+            }
+        ]
     if found.accepted is not None:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": found.accepted}]
     return result
