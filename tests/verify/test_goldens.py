@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -12,7 +15,10 @@ from tests.verify.tiny_package import HERE, Fault, mutate
 from tritonport.errors import UserError
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet, Script
-from tritonport.verify.goldens import MANIFEST, read_manifest, record, replay
+from tritonport.verify.device.probe import Found, look_for
+from tritonport.verify.device.settings import DeviceSetup
+from tritonport.verify.device.tier import run_gpu
+from tritonport.verify.goldens import MANIFEST, RecordedOn, _digest, read_manifest, record, replay
 from tritonport.verify.model import KernelTarget, TierReport
 
 CASE = (HERE / "case.py").read_text()
@@ -89,8 +95,6 @@ def test_an_existing_folder_is_not_recorded_into(goldens: Path, source: SourceTr
 
 
 def copy(goldens: Path, to: Path) -> Path:
-    import shutil
-
     shutil.copytree(goldens, to / "g")
     return to / "g"
 
@@ -101,6 +105,112 @@ def test_a_changed_file_is_named(goldens: Path, source: SourceTree, tmp_path: Pa
     victim.write_bytes(victim.read_bytes()[:-1] + b"\1")
     with pytest.raises(UserError, match=r"outputs.safetensors was changed"):
         read_manifest(mine, source)
+
+
+def edited(goldens: Path, to: Path, change: Callable[[dict[str, Any]], None], *, sign: bool = False) -> Path:
+    """A copy whose manifest was changed; signed as if it had been recorded so."""
+    mine = copy(goldens, to)
+    manifest = json.loads((mine / MANIFEST).read_text())
+    change(manifest)
+    if sign:
+        manifest["digest"] = _digest(manifest)
+    (mine / MANIFEST).write_text(json.dumps(manifest))
+    return mine
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m["units"].clear(),
+        lambda m: m["units"][0]["answer"]["hosts"].pop(),
+        lambda m: m["units"][0]["answer"]["launches"].clear(),
+        lambda m: m["cases"]["tolerances"].update(peak=1e9),
+        lambda m: m["files"].clear(),
+        lambda m: m.update(digest="sha256:0"),
+    ],
+    ids=["no units", "a call less", "no launches", "wider tolerance", "no files", "another digest"],
+)
+def test_a_manifest_that_was_edited_is_refused(
+    goldens: Path, source: SourceTree, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    with pytest.raises(UserError, match="the manifest was changed since it was recorded"):
+        read_manifest(edited(goldens, tmp_path, change), source)
+
+
+def test_a_manifest_without_a_member_is_no_manifest(
+    goldens: Path, source: SourceTree, tmp_path: Path
+) -> None:
+    for member in ("files", "source", "goldens", "digest"):
+        folder = edited(goldens, tmp_path / member, lambda m, name=member: m.pop(name))
+        with pytest.raises(UserError, match="not a manifest of goldens"):
+            read_manifest(folder, source)
+
+
+def test_goldens_of_other_sources_of_the_same_release_are_refused(
+    goldens: Path, source: SourceTree, tmp_path: Path
+) -> None:
+    shutil.copytree(source.root, tmp_path / "changed")
+    file = tmp_path / "changed" / "tiny" / "gram.py"
+    file.write_text(file.read_text() + "# a fix\n")
+    with pytest.raises(UserError, match=r"of other sources of tiny-ops 1.0"):
+        read_manifest(goldens, replace(source, root=tmp_path / "changed"))
+
+
+def test_goldens_travel_without_paths_of_this_machine(
+    goldens: Path, source: SourceTree, tmp_path: Path
+) -> None:
+    manifest = json.loads((goldens / MANIFEST).read_text())
+    (entry,) = manifest["units"]
+    assert entry["unit"]["file"] == "tiny/case.py"
+    shutil.copytree(source.root, tmp_path / "elsewhere")
+    moved = replace(source, root=tmp_path / "elsewhere")
+    report = replayed(copy(goldens, tmp_path), moved, out_with(tmp_path, Fault("none")))
+    assert report.result == "pass", report.kernels[0].reasons
+
+
+def test_other_versions_or_processors_are_held_to_the_tolerance(
+    goldens: Path, source: SourceTree, tmp_path: Path
+) -> None:
+    elsewhere = edited(goldens, tmp_path, lambda m: m["made"].update(numpy="1.26.4"), sign=True)
+    fault = Fault("rounding", "return o", "return o * (1 + 2**-22)")
+    report = replayed(elsewhere, source, out_with(tmp_path, fault))
+    assert report.result == "pass", report.kernels[0].reasons
+    assert not report.kernels[0].bitwise
+    assert "numpy 1.26.4" in report.versions["goldens"]
+    assert replayed(goldens, source, tmp_path / "out").result == "fail"
+
+
+def test_goldens_of_a_device_are_for_devices(goldens: Path, source: SourceTree, tmp_path: Path) -> None:
+    gpu = edited(goldens, tmp_path, lambda m: m["made"].update(device="NVIDIA H200"), sign=True)
+    with pytest.raises(UserError, match=r"recorded on NVIDIA H200 .*--tier gpu"):
+        replayed(gpu, source, out_with(tmp_path, Fault("none")))
+
+
+def test_what_is_recorded_on_a_device_is_replayed_on_one(source: SourceTree, tmp_path: Path) -> None:
+    dry = DeviceSetup("interpreter")
+    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
+    device = RecordedOn(dry, look_for("interpreter", 0))
+    assert record(source, cases, tmp_path / "g", 1, lambda *_: None, device) == 1
+    answer = json.loads((tmp_path / "g" / MANIFEST).read_text())["units"][0]["answer"]
+    assert answer["repeatable"] is True
+    report = run_gpu(
+        source=source,
+        out=out_with(tmp_path, Fault("none")),
+        kernels=[KernelTarget("tiny.gram:gram_kernel")],
+        cases=None,
+        progress=lambda *_: None,
+        goldens=tmp_path / "g",
+        settings=dry,
+    )
+    assert (report.tier, report.result) == ("gpu", "pass"), report.kernels[0].reasons
+
+
+def test_a_device_that_is_not_there_records_nothing(source: SourceTree, tmp_path: Path) -> None:
+    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
+    absent = RecordedOn(DeviceSetup("cuda"), Found(why="torch finds no CUDA device"))
+    with pytest.raises(UserError, match="torch finds no CUDA device"):
+        record(source, cases, tmp_path / "g", 1, lambda *_: None, absent)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_file_is_named(goldens: Path, source: SourceTree, tmp_path: Path) -> None:
