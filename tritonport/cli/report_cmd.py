@@ -16,6 +16,7 @@ from tritonport.record import SCHEMA
 from tritonport.report.github import github
 from tritonport.report.junit import junit
 from tritonport.report.markdown import markdown
+from tritonport.report.merge import with_tiers
 from tritonport.report.review import review_html
 from tritonport.report.sarif import sarif
 from tritonport.report.write import check_target, write_bytes
@@ -36,6 +37,12 @@ def report(
         Path | None,
         typer.Option(metavar="OLD.JSON", help="An earlier run: say for each changed hunk what changed."),
     ] = None,
+    verified: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="VERIFY.JSON", help="What `verify` recorded later of the same output; repeatable."
+        ),
+    ] = None,
     output_format: Annotated[
         str | None,
         typer.Option("--format", help=f"{', '.join(FORMATS)}; default: by the file's name, else html."),
@@ -49,6 +56,8 @@ def report(
     if to is not None:
         check_target(to)
     data = read_run(run)
+    for later in verified or ():
+        data = with_tiers(data, read_run(later), str(later))
     old = None if since is None else read_run(since)
     for file, record in ((run, data), (since, old)):
         if since is not None and record is not None and "changes" not in record:
