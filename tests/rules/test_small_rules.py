@@ -25,6 +25,7 @@ RULES = (
     "guarded-load",
     "mask-cast",
     "negative-lanes",
+    "zero-trip",
 )
 OWN_TEST = ("capability-probe",)
 """Rules whose examples ask the device: what their output does is tested beside them."""
@@ -37,6 +38,15 @@ INPUTS: dict[str, dict[str, Any]] = {
     "tile": {"x": [21, 2, 16], "y": {"empty": [21, 2, 16]}, "T": 21, "H": 2, "D": 16, "N": 8},
     "vector": {"x": [21], "y": {"empty": [21]}, "T": 21, "N": 8},
     "triangle": {"x": [24, 8], "y": {"empty": [21, 8]}, "T": 21, "N": 8},
+    "ragged": {
+        "x": [3, 20, 16],
+        "lengths": {"int": [5, 0, 20]},
+        "y": {"empty": [3, 16, 16]},
+        "z": {"empty": [3, 16, 16]},
+        "T": 20,
+        "N": 16,
+        "D": 16,
+    },
     "ranks": {"x": [16], "rank": {"zeros": [16]}, "count": {"zeros": [2]}, "limit": 0.25, "N": 16},
     "neighbour": {"ends": {"int": [3, 4, 9, 11, 20]}, "y": {"zeros": [5]}, "n": 5, "N": 4},
     "exponents": {"x": [37], "y": {"empty": [37]}, "T": 37, "N": 16},
