@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tritonport.discover import Analysis
 from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID, JitFunction, reached
 from tritonport.facts.axes import Refusal
+from tritonport.facts.unfollowed import Unfollowed
 
 WAITING = frozenset({"triton.language.atomic_cas", "triton.language.atomic_xchg"})
 
@@ -37,6 +38,7 @@ class IdUses:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._own: dict[str, IdUse] = {}
+        self._unfollowed = Unfollowed(analysis, self._asks)
 
     def of(self, key: str) -> IdUse:
         """Everything that the function and its callees ask for."""
@@ -47,11 +49,14 @@ class IdUses:
             total.sizes |= own.sizes
         return total
 
+    def _asks(self, key: str) -> bool:
+        use = self.of(key)
+        return bool(use.pids or use.sizes)
+
     def helpers(self, key: str) -> Iterator[str]:
         """The helpers under a kernel that ask for ids, and so need a variant that is handed them."""
         for function in reached(self._analysis.functions, key):
-            use = self.of(function.key)
-            if function.key != key and (use.pids or use.sizes):
+            if function.key != key and self._asks(function.key):
                 yield function.key
 
     def _calls(self, function: JitFunction, names: frozenset[str]) -> Iterator[tuple[str, ast.Call]]:
@@ -83,6 +88,9 @@ class IdUses:
                     )
             for why, line in self._structural(function, is_kernel=function.key == key):
                 return Refusal(file, line, why)
+            unseen = self._unfollowed.refusal(function)
+            if unseen is not None:
+                return unseen
         return None
 
     def _structural(self, function: JitFunction, *, is_kernel: bool) -> Iterator[tuple[str, int]]:

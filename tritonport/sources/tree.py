@@ -46,7 +46,7 @@ class SourceTree:
 
 def is_hand_port(path: PurePosixPath) -> bool:
     """Whether a path lies in an existing hand port for another device (`**/backends/**`, `triton_ascend`)."""
-    return any(part in ("backends", "triton_ascend") for part in path.parts[:-1])
+    return "backends" in path.parts[:-1] or "triton_ascend" in path.with_suffix("").parts
 
 
 def digest_bytes(data: bytes) -> str:
