@@ -39,7 +39,8 @@ def kernel(x, y, T, H: tl.constexpr, D: tl.constexpr, N: tl.constexpr, M: tl.con
 def facts_of(source: str, *helpers: str) -> KernelFacts:
     tree = cst.parse_module(source)
     functions = {node.name.value: node for node in tree.body if isinstance(node, cst.FunctionDef)}
-    return analyse(functions["kernel"], {k: v for k, v in functions.items() if k != "kernel"}.get)
+    helpers = {k: v for k, v in functions.items() if k != "kernel"}
+    return analyse(functions["kernel"], lambda name, inside: helpers.get(name))
 
 
 def only(facts: KernelFacts, index: int) -> Address:

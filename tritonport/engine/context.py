@@ -14,6 +14,7 @@ from tritonport.discover import Analysis
 from tritonport.discover.functions import JitFunction
 from tritonport.discover.launches import LaunchSite
 from tritonport.discover.parse import ParsedModule
+from tritonport.engine.assume import Assumption
 from tritonport.engine.choices import Choices, KernelChoice
 from tritonport.engine.linemap import Origin
 from tritonport.facts.algebra import KernelFacts
@@ -26,7 +27,7 @@ class Settings:
     """What the user chose. runtime_module: import name of the emitted run-time helpers.
 
     choices: tile sizes and left-out rules of single kernels, by `module:function`. unified_buffer: bits of one
-    vector core's, for estimates (the default is that of A2 and A3, rules/targets).
+    vector core's, for estimates (the default is that of A2 and A3, rules/targets). assumptions: what the user asserts.
     """
 
     target: str = "a2"
@@ -35,6 +36,7 @@ class Settings:
     runtime_module: str = "tritonport_runtime"
     choices: Choices = field(default_factory=dict[str, KernelChoice])
     unified_buffer: int = 1572864
+    assumptions: tuple[Assumption, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,16 @@ class Memo:
     """What stays true of one file while its rules run.
 
     facts: by definition node; a function that no rule has touched keeps its node from tree to tree. dotted: full names
-    by source text. helpers: the jit function that a name means. Both follow upstream's text, which does not change.
+    by source text. helpers: the jit function that a name means in a module; homes: the module that defines it. These
+    follow upstream's text, which does not change.
     """
 
     facts: dict[cst.FunctionDef, KernelFacts] = field(default_factory=dict[cst.FunctionDef, KernelFacts])
     dotted: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    helpers: dict[str, cst.FunctionDef | None] = field(default_factory=dict[str, "cst.FunctionDef | None"])
+    helpers: dict[tuple[str, str], cst.FunctionDef | None] = field(
+        default_factory=dict[tuple[str, str], "cst.FunctionDef | None"]
+    )
+    homes: dict[cst.FunctionDef, str] = field(default_factory=dict[cst.FunctionDef, str])
 
     def keep(self, tree: cst.Module) -> None:
         """Forgets functions that are no longer in the tree."""

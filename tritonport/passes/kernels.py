@@ -50,7 +50,7 @@ def _facts(file: FileContext, node: cst.FunctionDef, key: str) -> KernelFacts:
     if node not in file.memo.facts:
         grid = axis_parameters(file, key)
         file.memo.facts[node] = analyse(
-            node, lambda name: _helper(file, name), lambda expr: _dotted(file, expr), grid
+            node, lambda name, inside: _helper(file, name, inside), lambda expr: _dotted(file, expr), grid
         )
     return file.memo.facts[node]
 
@@ -78,24 +78,32 @@ def _dotted(file: FileContext, node: cst.BaseExpression) -> str | None:
     return names[0] if names else text if text in _BUILTINS else None
 
 
-def _helper(file: FileContext, name: str) -> cst.FunctionDef | None:
-    if name not in file.memo.helpers:
-        file.memo.helpers[name] = _parsed_helper(file, name)
-    return file.memo.helpers[name]
+def _helper(file: FileContext, name: str, inside: cst.FunctionDef | None) -> cst.FunctionDef | None:
+    """A helper by its name in the kernel's module, or in the module of the helper that calls it."""
+    memo = file.memo
+    module = file.module.name if inside is None else memo.homes[inside]
+    if (module, name) not in memo.helpers:
+        helper, home = _parsed_helper(file, module, name)
+        memo.helpers[module, name] = helper
+        if helper is not None:
+            memo.homes[helper] = home
+    return memo.helpers[module, name]
 
 
-def _parsed_helper(file: FileContext, name: str) -> cst.FunctionDef | None:
-    """A helper's definition as upstream has it, where the name means exactly one jit function."""
+def _parsed_helper(file: FileContext, module: str, name: str) -> tuple[cst.FunctionDef | None, str]:
+    """A helper as upstream has it, where the name means exactly one jit function; and the module that defines it."""
     analysis = file.analysis
-    expr = ast.Name(name, ast.Load())
-    keys = jit_meanings(analysis.index, analysis.functions, file.module.name, expr)
+    keys = jit_meanings(analysis.index, analysis.functions, module, ast.Name(name, ast.Load()))
     if len(keys) != 1:
-        return None
-    definition = analysis.functions[keys[0]].definition.node
+        return None, module
+    definition, home = (
+        analysis.functions[keys[0]].definition.node,
+        analysis.functions[keys[0]].definition.module,
+    )
     if isinstance(definition, ast.ClassDef):
-        return None
+        return None, module
     bare = ast.FunctionDef(
         name=definition.name, args=definition.args, body=definition.body, decorator_list=[], lineno=1
     )
     parsed = cst.parse_statement(ast.unparse(ast.fix_missing_locations(bare)))
-    return parsed if isinstance(parsed, cst.FunctionDef) else None
+    return (parsed if isinstance(parsed, cst.FunctionDef) else None), home

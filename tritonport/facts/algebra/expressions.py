@@ -62,6 +62,8 @@ class Expressions:
         """Names that the kernel's body assigns."""
         self.grid: Mapping[str, str] = {}
         self._numbers: dict[object, int] = {}
+        self.inside: cst.FunctionDef | None = None
+        """The helper whose body is being interpreted."""
         self._site: tuple[cst.CSTNode, ...] = ()
         self._ticks = 0
         self._kinds: dict[type[cst.CSTNode], Callable[[cst.CSTNode, State], Value]] = {
@@ -238,7 +240,7 @@ class Expressions:
             self.facts.calls[node] = name
         if name is not None and (name.startswith("triton.") or name in _BUILTINS):
             return self._placed(calls.call(name, args), node)
-        helper = self.resolve(node.func.value) if isinstance(node.func, cst.Name) else None
+        helper = self.resolve(node.func.value, self.inside) if isinstance(node.func, cst.Name) else None
         return (
             self.inline(helper, args)
             if helper is not None

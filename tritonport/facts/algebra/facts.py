@@ -15,7 +15,8 @@ from tritonport.facts.walk import names_in
 if TYPE_CHECKING:
     from tritonport.facts.algebra.accesses import Access
 
-ResolveHelper = Callable[[str], "cst.FunctionDef | None"]
+ResolveHelper = Callable[[str, "cst.FunctionDef | None"], "cst.FunctionDef | None"]
+"""(name, the helper in whose body it stands or None) -> the jit function that it means there."""
 Dotted = Callable[[cst.BaseExpression], "str | None"]
 
 

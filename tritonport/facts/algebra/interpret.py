@@ -25,13 +25,13 @@ def analyse(
 ) -> KernelFacts:
     """The facts about one jit function. Nodes of the facts are nodes of this very tree.
 
-    resolve: gives the definition of a helper jit function by its name in the kernel's module.
+    resolve: gives the definition of a helper jit function by its name, and by the helper that calls it, if one does.
     dotted: gives the full name of a library function (`tl.load` -> `triton.language.load`), None for anything else.
     grid: for axes of the grid (`"1"`), the parameter that every launch passes as the size of the axis.
     """
     facts = KernelFacts(function, dotted or default_dotted)
     _note_parents(function, facts)
-    interpreter = Interpreter(facts, resolve or (lambda name: None))
+    interpreter = Interpreter(facts, resolve or (lambda name, inside: None))
     interpreter.grid = grid or {}
     interpreter.assigned = frozenset(assigned_names(function.body))
     interpreter.block(function.body, interpreter.start(function))
@@ -259,15 +259,16 @@ class Interpreter(Expressions):
         """A helper's result, from its own body with these arguments; nothing inside it is noted."""
         if self._depth >= _MAX_INLINE:
             return args.unknown("helpers that call helpers too deeply")
-        saved = (self.recording, self._returned, self._site)
+        saved = (self.recording, self._returned, self._site, self.inside)
         self.recording, self._returned, self._site = False, [], (*self._site, args.node)
+        self.inside = helper
         self._depth += 1
         try:
             self.block(helper.body, self._enter(helper, args))
             returned = self._returned
         finally:
             self._depth -= 1
-            self.recording, self._returned, self._site = saved
+            self.recording, self._returned, self._site, self.inside = saved
         return _result(returned, args)
 
     def _enter(self, helper: cst.FunctionDef, args: calls.Args) -> State:
