@@ -8,6 +8,7 @@ structure = ["sha256:..."]                # tritonport.facts.structure, of every
 target = "a2"
 toolchain = "1.2.0"                       # ascendnpu-ir
 off = ["gate-layout"]                     # rules that the kernel goes without
+options = { multibuffer = false }         # launch options of the target's compiler
 tiles = [{ place = 9, parameter = "BV", limit = 128, wide = 64, data = 0, beside = [[6, 128]] }]
 figures = { "dense-128" = "84.2 % UB, scalar 1, discrete 0, tiled" }
 
@@ -59,6 +60,7 @@ class TuningEntry:
     toolchain: str
     tiles: tuple[TileEntry, ...] = ()
     off: tuple[str, ...] = ()
+    options: Mapping[str, bool | int | str] = field(default_factory=dict[str, "bool | int | str"])
     figures: Mapping[str, str] = field(default_factory=dict[str, str])
     file: str = ""
 
@@ -81,6 +83,7 @@ def _entry(item: Mapping[str, Any], path: Path, shown: str) -> TuningEntry:
             toolchain=str(item["toolchain"]),
             tiles=tuple(_tile(tile) for tile in item.get("tiles", [])),
             off=tuple(item.get("off", [])),
+            options=dict(item.get("options", {})),
             figures=dict(item.get("figures", {})),
             file=shown,
         )
@@ -151,7 +154,7 @@ def _choice(entry: TuningEntry, parameters: Sequence[str]) -> KernelChoice:
         for tile in entry.tiles
     )
     source = f"{entry.file}, measured with ascendnpu-ir {entry.toolchain} for {entry.target}"
-    return KernelChoice(tiles, frozenset(entry.off), source)
+    return KernelChoice(tiles, frozenset(entry.off), source, tuple(sorted(entry.options.items())))
 
 
 def tuning_text(entries: Iterable[TuningEntry], comment: str = "") -> str:
@@ -161,6 +164,8 @@ def tuning_text(entries: Iterable[TuningEntry], comment: str = "") -> str:
         lines += ["", "[[kernel]]", f"name = {_text(entry.name)}", "structure = ["]
         lines += [f"    {_text(digest)}," for digest in entry.structure]
         lines += ["]", f"target = {_text(entry.target)}", f"toolchain = {_text(entry.toolchain)}"]
+        shown = ", ".join(f"{name} = {json.dumps(value)}" for name, value in sorted(entry.options.items()))
+        lines += [f"options = {{ {shown} }}"] if shown else []
         lines += [f"off = [{', '.join(map(_text, entry.off))}]"] if entry.off else []
         lines += (
             ["tiles = [", *(f"    {_tile_text(tile)}," for tile in entry.tiles), "]"] if entry.tiles else []

@@ -23,8 +23,9 @@ FITS = Measurement(
 )
 BETTER_TO_WORSE = [
     (FITS, {"BK": 64, "BV": 64}),
-    (replace(FITS, uses={"UB": Use(99, 100)}), {"BK": 64, "BV": 64}),
+    (replace(FITS, uses={"UB": Use(89, 100)}), {"BK": 64, "BV": 64}),
     (replace(FITS, barriers=11), {"BK": 64, "BV": 64}),
+    (replace(FITS, uses={"UB": Use(91, 100)}), {"BK": 64, "BV": 64}),
     (FITS, {"BK": 32, "BV": 64}),
     (replace(FITS, sub_block="guarded"), {"BK": 128, "BV": 128}),
     (replace(FITS, discrete_elements=1), {"BK": 128, "BV": 128}),

@@ -72,7 +72,7 @@ def tune(
     made = entries(workshop, winners, before, compiler)
     comment = f"Made by tritonport {__version__} tune."
     _write(out, tuning_text([*kept, *made], comment))
-    shown = Table("kernel", "tiles", "without", "original", "chosen", box=None, pad_edge=False)
+    shown = Table("kernel", "tiles", "without; options", "original", "chosen", box=None, pad_edge=False)
     for row in table(winners, before):
         shown.add_row(*row)
     stdout().print(shown)

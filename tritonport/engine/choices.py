@@ -22,11 +22,15 @@ class TileLimit:
 
 @dataclass(frozen=True, slots=True)
 class KernelChoice:
-    """off: rules that this kernel goes without. source: where the choice comes from, for the report."""
+    """off: rules that this kernel goes without. options: launch options of the target's compiler.
+
+    source: where the choice comes from, for the report.
+    """
 
     tiles: tuple[TileLimit, ...] = ()
     off: frozenset[str] = frozenset()
     source: str = ""
+    options: tuple[tuple[str, bool | int | str], ...] = ()
 
     def tile(self, parameter: str) -> TileLimit | None:
         return next((tile for tile in self.tiles if tile.parameter == parameter), None)

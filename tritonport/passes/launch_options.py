@@ -10,12 +10,14 @@ from tritonport.engine.context import FileContext, JitNode
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.walk import find
 from tritonport.passes._build import call, import_from_runtime, runtime_name
+from tritonport.passes.host_layout import keyword_added
 from tritonport.record import RuleClass
 
 OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
 CONFIG = frozenset({"triton.Config", "triton.runtime.Config", "triton.runtime.autotuner.Config"})
 CONFIG_POSITIONS = ("kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook")
 WRAPPER = "gpu_only"
+ON_TARGET = "npu_only"
 
 
 class LaunchOptions:
@@ -28,9 +30,29 @@ class LaunchOptions:
         result = RuleResult()
         self._launches(file, result)
         self._configs(file, result)
-        if result.edits:
-            import_from_runtime(file, result, [WRAPPER])
+        used = [WRAPPER] if result.edits else []
+        if self._chosen(file, result):
+            used.append(ON_TARGET)
+        import_from_runtime(file, result, used)
         return result
+
+    def _chosen(self, file: FileContext, result: RuleResult) -> bool:
+        """Options of the target's compiler that were chosen for single kernels."""
+        found = False
+        for site in file.sites:
+            planned = [k for k in site.kernels if k in file.programs.plans]
+            options = {file.settings.choices[k].options for k in planned if k in file.settings.choices}
+            if not any(options) or site.wrapped:
+                continue
+            node = file.launch_call(site)
+            if len(options) > 1 or len(planned) < len(site.kernels):
+                result.unresolved(node, "the kernels launched here want different options", kernel=planned[0])
+                continue
+            text = ", ".join(f"{name}={value!r}" for name, value in next(iter(options)))
+            given = f"{runtime_name(file, ON_TARGET)}({text})"
+            result.rewrite(node, lambda updated, given=given: _with_given(updated, given), kernel=planned[0])
+            found = True
+        return found
 
     def _launches(self, file: FileContext, result: RuleResult) -> None:
         for site in file.sites:
@@ -62,6 +84,13 @@ class LaunchOptions:
             result.rewrite(
                 config, lambda node, name=name: _config(node, name), kernel=inside.get(id(config), first)
             )
+
+
+def _with_given(updated: cst.CSTNode, given: str) -> cst.Call:
+    """The launch with `**npu_only(..)` behind its arguments."""
+    node = keyword_added(cst.ensure_type(updated, cst.Call), "options", given)
+    added = node.args[-1].with_changes(keyword=None, star="**", equal=cst.MaybeSentinel.DEFAULT)
+    return node.with_changes(args=[*node.args[:-1], added])
 
 
 def _configs_in(file: FileContext, jit: JitNode) -> list[cst.CSTNode]:

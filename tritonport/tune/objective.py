@@ -15,6 +15,13 @@ CUBE_SIZES: tuple[int, ...] = (128, 64, 32)
 VECTOR_SIZES: tuple[int, ...] = (128, 64, 32, 16, 8)
 """Tile sizes to try. A matrix product needs 16 at least and works on blocks of 16; below 32 most of it is overhead."""
 
+FULL = 90.0
+"""Per cent of the unified buffer beyond which a plan is tight."""
+ONE_BUFFER = (("limit_auto_multi_buffer_only_for_local_buffer", True),)
+"""Compiler option: what cube and vector cores exchange has one buffer, so that the next task does not start before the
+last is done with it. The loop over tasks gives it two otherwise, which takes up to half of the unified buffer."""
+Options = tuple[tuple[str, bool | int | str], ...]
+
 Tiles = Mapping[str, int]
 
 
@@ -27,6 +34,8 @@ class Score:
     tiles are fewer. discrete: elements moved alone, per lane too.
     unsplit: specialisations whose vector half is not split over two cores.
     lanes: the negative of the elements of one tile set (larger tiles: fewer tasks and iterations).
+    tight: specialisations that leave less of the unified buffer than a margin: the compiler's plan may move by a point
+    with the folder that it runs in, and other sizes need a little more.
     traffic: syncs between cores and pipe barriers. head_room: per cent of the unified buffer, the worst.
     off: rules that the kernel goes without, so that the profile wins where nothing else differs.
     """
@@ -36,6 +45,7 @@ class Score:
     discrete: float
     unsplit: int
     lanes: int
+    tight: int
     traffic: int
     head_room: float
     off: int
@@ -43,7 +53,7 @@ class Score:
     @property
     def ideal(self) -> bool:
         """Whether only smaller figures of the last rank are left to find."""
-        return (self.unfit, self.scalar, self.discrete, self.unsplit) == (0, 0, 0, 0)
+        return (self.unfit, self.scalar, self.discrete, self.unsplit, self.tight) == (0, 0, 0, 0, 0)
 
 
 UNKNOWN = 10**6
@@ -59,6 +69,7 @@ def score(measured: Sequence[Measurement], tiles: Tiles, off: int) -> Score:
         discrete=sum(_known(m.discrete_elements) for m in measured) / lanes,
         unsplit=sum(m.sub_block not in ("tiled", "none") for m in measured),
         lanes=-lanes,
+        tight=sum((m.percent("UB") or 0.0) > FULL for m in measured),
         traffic=sum(_known(m.cross_core_syncs) + _known(m.barriers) for m in measured),
         head_room=max((m.percent("UB") or 0.0 for m in measured), default=0.0),
         off=off,
@@ -74,6 +85,11 @@ def tile_sets(names: Sequence[str], *, cube: bool) -> list[dict[str, int]]:
     sizes = CUBE_SIZES if cube else VECTOR_SIZES
     sets = [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(sizes, repeat=len(names))]
     return sorted(sets, key=lambda tiles: (-math.prod(tiles.values()), max(tiles.values(), default=0)))
+
+
+def option_sets(*, cube: bool) -> tuple[Options, ...]:
+    """Launch options to try: only kernels that use both kinds of cores exchange anything."""
+    return ((), ONE_BUFFER) if cube else ((),)
 
 
 def rule_sets(fired: Sequence[str], best: frozenset[str]) -> Iterator[frozenset[str]]:

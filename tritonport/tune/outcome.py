@@ -18,7 +18,7 @@ def entries(
     structures = Structures(workshop.analysis)
     made: list[TuningEntry] = []
     for key, winner in sorted(winners.items()):
-        if winner.tiles or winner.off:
+        if winner.tiles or winner.off or winner.options:
             parameters = workshop.analysis.functions[key].parameters
             made.append(
                 TuningEntry(
@@ -28,6 +28,7 @@ def entries(
                     toolchain=compiler.version,
                     tiles=tuple(_tiles(winner, parameters)),
                     off=tuple(sorted(winner.off)),
+                    options=dict(winner.options),
                     figures=figures(winner, before.get(key)),
                 )
             )
@@ -88,7 +89,8 @@ def table(winners: Mapping[str, Winner], before: Mapping[str, str]) -> list[tupl
             (
                 key.partition(":")[2],
                 tiles or "-",
-                ", ".join(sorted(winner.off)) or "-",
+                ", ".join([*sorted(winner.off), *(f"{name}={value}" for name, value in winner.options)])
+                or "-",
                 before.get(key, "-"),
                 figures_text(first),
             )

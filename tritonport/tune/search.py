@@ -16,7 +16,7 @@ from pathlib import Path
 from tritonport.engine.rule import Rule
 from tritonport.npu.capture import Captured, Variants
 from tritonport.npu.measure import Measurement
-from tritonport.tune.objective import Score, Tiles, rule_sets, score
+from tritonport.tune.objective import Options, Score, Tiles, option_sets, rule_sets, score
 from tritonport.tune.space import Space, spaces, tile_rules
 from tritonport.tune.variants import Compiler, Workshop
 
@@ -38,6 +38,7 @@ class Candidate:
 
     off: frozenset[str]
     tiles: Mapping[str, int]
+    options: Options
     score: Score
 
 
@@ -52,6 +53,7 @@ class Winner:
     space: Space
     off: frozenset[str]
     tiles: Mapping[str, int]
+    options: Options = ()
     wide: Mapping[str, int] | None = None
     data: str | None = None
     beside: dict[str, int] = field(default_factory=dict[str, int])
@@ -128,8 +130,8 @@ class Search:
                 key: pool.submit(self._best, captured, states[key], off) for key, off in proposals.items()
             }
             for done, (key, run) in enumerate(runs.items(), 1):
-                candidate, tried = run.result()
-                states[key].tried += tried
+                candidate, number = run.result()
+                states[key].tried += number
                 states[key].take(candidate)
                 self.progress(key.partition(":")[2], done, len(runs))
 
@@ -147,9 +149,12 @@ class Search:
         number = 0
         for number, tiles in enumerate(state.space.sets, 1):
             units = tried(captured, state.space.kernel, number - 1, [state.case])
-            found = score([self.compiler.measure(captured, unit) for unit in units], tiles, len(off))
-            if best is None or found < best.score:
-                best = Candidate(off, tiles, found)
+            for options in option_sets(cube=state.space.cube):
+                measured = [self.compiler.measure(captured, unit, options) for unit in units]
+                found = score(measured, tiles, len(off))
+                if best is None or found < best.score:
+                    best = Candidate(off, tiles, options, found)
+            assert best is not None, "there is one set of options at least, the empty one"
             if best.score.ideal or (number >= self.budget.tiles and not best.score.unfit):
                 break
         assert best is not None, "a kernel has one tile set at least, the empty one"
@@ -175,17 +180,23 @@ class Search:
     def _confirm(self, captured: Captured, state: _State, best: Candidate, sets: Sequence[Tiles]) -> Winner:
         kernel = state.space.kernel
         narrow, wide, data = _widths(captured, kernel, state.case)
-        tiles, measured, tried = self._holding(captured, kernel, sets, narrow)
-        winner = Winner(state.space, best.off, tiles, measured=measured, tried=state.tried + tried)
+        tiles, measured, number = self._holding(captured, kernel, sets, narrow, best.options)
+        winner = Winner(state.space, best.off, tiles, best.options, measured=measured)
+        winner.tried = state.tried + number
         if wide:
-            winner.wide, more, tried = self._holding(captured, kernel, sets, wide)
-            winner.data, winner.tried = data, winner.tried + tried
+            winner.wide, more, number = self._holding(captured, kernel, sets, wide, best.options)
+            winner.data, winner.tried = data, winner.tried + number
             winner.measured.update(more)
         winner.beside = _beside(captured, state.space)
         return winner
 
     def _holding(
-        self, captured: Captured, kernel: str, sets: Sequence[Tiles], cases: Sequence[str]
+        self,
+        captured: Captured,
+        kernel: str,
+        sets: Sequence[Tiles],
+        cases: Sequence[str],
+        options: Options,
     ) -> tuple[Tiles, dict[str, tuple[Measurement, ...]], int]:
         """The largest tile set that holds in all of these cases; where none does, the one with the best score."""
         best: tuple[Score, Tiles, dict[str, tuple[Measurement, ...]]] | None = None
@@ -193,7 +204,7 @@ class Search:
         for number, tiles in enumerate(sets, 1):
             measured = {
                 case: tuple(
-                    self.compiler.measure(captured, unit)
+                    self.compiler.measure(captured, unit, options)
                     for unit in tried(captured, kernel, number - 1, [case])
                 )
                 for case in cases

@@ -23,6 +23,7 @@ from tritonport.npu.measure import Measurement
 from tritonport.npu.tier import COMPILED, choose_target, compile_cached, setting_for
 from tritonport.npu.toolchain import Missing, Toolchain, locate
 from tritonport.sources.tree import SourceTree
+from tritonport.tune.objective import Options
 
 Off = Mapping[str, frozenset[str]]
 """By kernel, the rules that it goes without."""
@@ -120,8 +121,10 @@ class Compiler:
             raise UserError(f"the launches cannot be captured: {found.problem}")
         return found
 
-    def measure(self, captured: Captured, unit: str) -> Measurement:
+    def measure(self, captured: Captured, unit: str, options: Options = ()) -> Measurement:
         """One specialisation through the compiler, from the cache where it was there before."""
         if unit in captured.broken:
             return captured.broken[unit]
-        return compile_cached(self.toolchain, self.setting, captured.units[unit])
+        known = captured.units[unit]
+        asked = replace(known, options={**known.options, **dict(options)}) if options else known
+        return compile_cached(self.toolchain, self.setting, asked)

@@ -162,6 +162,17 @@ def dot_precision(value: Any) -> Any:
     return False
 
 
+def npu_only(**options: Any) -> dict[str, Any]:
+    """Launch options of the Ascend compiler; nothing elsewhere."""
+    return options if on_npu() else {}
+
+
+def check_assumption(holds: bool, text: str) -> None:
+    """Raises where a launch does not keep what was asserted when its kernel was migrated."""
+    if not holds:
+        raise ValueError(f"this kernel was migrated for sizes with {text}; migrate again without --assume")
+
+
 def tile(size: int, limit: int, *beside: tuple[int, int]) -> int:
     """The tile of an axis of that size: a power of two from 16 on that covers it, at most limit.
 
