@@ -75,6 +75,10 @@ def test_colour_on_a_terminal_and_none_with_no_color(demo: Path) -> None:
     assert "\x1b[3" not in plain and "grid-collapse" in plain
 
 
+def test_a_page_is_not_poured_into_a_terminal(demo: Path) -> None:
+    assert on_a_terminal("report", "run.json", cwd=demo) == ""
+
+
 MISTAKES: list[tuple[Callable[[Path], object], str]] = [
     (lambda at: report(at / "missing.json"), "no such file"),
     (lambda at: report(at / "demo/rows.py"), "not a run.json"),

@@ -55,6 +55,8 @@ def report(
         raise UserError(f"unknown format {name!r}", f"known: {', '.join(FORMATS)}")
     if to is not None:
         check_target(to)
+    elif name == "html" and sys.stdout.isatty():
+        raise UserError("a page of HTML is nothing for a terminal", "name a file: -o review.html")
     data = read_run(run)
     for later in verified or ():
         data = with_tiers(data, read_run(later), str(later))
