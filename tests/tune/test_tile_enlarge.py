@@ -33,11 +33,13 @@ def add_up(x, y, part, D, N: tl.constexpr, BD: tl.constexpr):
 """
 
 
-def run(path: Path, choices: Mapping[str, KernelChoice] | None = None) -> FileResult:
+def run(
+    path: Path, choices: Mapping[str, KernelChoice] | None = None, slug: str = "tile-enlarge"
+) -> FileResult:
     analysis = analyse(SourceTree(path.parent, None, PurePosixPath(path.name)))
     (module,) = analysis.index.modules.values()
     settings = Settings(choices=dict(choices or {}))
-    return run_file(module, analysis, plan_programs(analysis), settings, [all_rules()["tile-enlarge"]])
+    return run_file(module, analysis, plan_programs(analysis), settings, [all_rules()[slug]])
 
 
 def written(folder: Path, host: str, kernel: str = KERNEL) -> Path:
@@ -139,6 +141,16 @@ def test_a_name_that_two_kernels_take_needs_one_size_for_both(tmp_path: Path) ->
     assert not run(path, apart).changed
     alike = {**chosen(limit=128), "sums:add_more": KernelChoice((TileLimit("BD", 128),))}
     assert run(path, alike).text.count("tile(D, 128)") == 1
+
+
+def test_chosen_options_are_passed_on_the_target_only(tmp_path: Path) -> None:
+    path = written(tmp_path, HOST.replace("D, 1, BD)", "D, 1, BD, num_warps=4)"))
+    options = (("limit_auto_multi_buffer_only_for_local_buffer", True),)
+    result = run(path, {"sums:add_up": KernelChoice(options=options)}, "launch-options")
+    given = "**npu_only(limit_auto_multi_buffer_only_for_local_buffer=True))"
+    assert f"D, 1, BD, **gpu_only(num_warps=4), {given}\n" in result.text
+    assert "import gpu_only, npu_only" in result.text
+    assert "npu_only" not in run(path, {}, "launch-options").text
 
 
 def test_a_rule_that_a_kernel_goes_without_does_not_see_it(tmp_path: Path) -> None:

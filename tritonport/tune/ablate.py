@@ -54,7 +54,10 @@ def lines(rules: Sequence[str], *, tiles: bool) -> list[Line]:
 
 @dataclass
 class Ablate:
-    """One ablation over one source tree for one compiler. choices: the tiles, as a migration would take them."""
+    """One ablation over one source tree for one compiler.
+
+    choices: the tiles, as a migration would take them; the launch options chosen with them come and go with them.
+    """
 
     workshop: Workshop
     rules: Sequence[Rule]
@@ -130,7 +133,9 @@ class Ablate:
 
     def _measure(self, captured: Captured, key: str, line: Line, case: str) -> tuple[Measurement, ...]:
         units = tried(captured, key, 0, [case]) if line.tiles else launched(captured, key, case)
-        return tuple(self.compiler.measure(captured, unit) for unit in units)
+        choice = self.choices.get(key)
+        options = choice.options if choice is not None and line.tiles else ()
+        return tuple(self.compiler.measure(captured, unit, options) for unit in units)
 
 
 def _rounds(wanted: Mapping[str, Sequence[Line]]) -> list[dict[str, frozenset[str]]]:
