@@ -30,7 +30,7 @@ from tritonport.toml import line_of_key, read_toml
 
 SCHEDULES = ("contiguous", "interleaved")
 # Tiers that `migrate --verify` can run by itself; parse always runs.
-RUNNABLE_TIERS = ("interpret", "hazard", "npu-compile")
+RUNNABLE_TIERS = ("interpret", "hazard", "gpu", "npu-compile")
 
 
 @dataclass(frozen=True, slots=True)
