@@ -178,6 +178,17 @@ def test_a_rule_that_the_catalogue_lacks_is_named(record: Run) -> None:
     assert "of-tomorrow" in text and "The guard stands in the output" in text
 
 
+def test_assumptions_stand_with_their_guards(record: Run) -> None:
+    record["kernels"][0]["assumptions"] = [
+        {"slug": "of-tomorrow", "text": "T is a multiple of 64", "guard": "T % 64 == 0"},
+        {"slug": "grid-collapse", "text": "one device", "guard": None},
+    ]
+    record["kernels"][0]["rules"].append({"slug": "of-tomorrow", "class": "assumed", "count": 1})
+    text = shown(Page(review_html(record)))
+    assert "T is a multiple of 64. Guard: T % 64 == 0" in text
+    assert "one device. The guard stands in the output" in text
+
+
 def test_report_writes_the_page(demo: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     report(demo / "run.json", tmp_path / "review.html")
     Page((tmp_path / "review.html").read_text(encoding="utf-8"))

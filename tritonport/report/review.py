@@ -201,7 +201,8 @@ def _urgency(kernel: Mapping[str, Any]) -> tuple[int, bool, str]:
 def _slugs(run: Run) -> Iterator[str]:
     for kernel in run["kernels"]:
         yield from (use["slug"] for use in kernel["rules"])
-        yield from (item["slug"] for item in (*kernel["unresolved"], *kernel.get("suppressed", ())))
+        for name in ("unresolved", "suppressed", "assumptions"):
+            yield from (item["slug"] for item in kernel.get(name, ()))
     if "changes" in run:
         for _, hunk in hunks(run):
             yield from hunk_rules(hunk)
