@@ -73,6 +73,15 @@ def test_migration_gives_the_same_outcomes(
     assert outcomes(migrated(renamed_tree(copy)), str) == original
 
 
+@pytest.mark.parametrize("version", ("0.6.0", pytest.param("0.4.1", marks=pytest.mark.slow)))
+def test_rules_on_tiles_give_the_same_outcomes(
+    fla_tree: Callable[[str], SourceTree], shuffled: Callable[[str], Shuffled], version: str
+) -> None:
+    copy = shuffled(version)
+    original = outcomes(migrated(fla_tree(version), "tuned"), lambda name: copy.functions.get(name, name))
+    assert outcomes(migrated(renamed_tree(copy), "tuned"), str) == original
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ("0.4.1", "0.6.0"))
 def test_migrated_copy_computes_the_bits_of_the_original(

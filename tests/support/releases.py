@@ -15,8 +15,8 @@ _FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
 
 
 @cache
-def migrated(tree: SourceTree) -> MigrateResult:
-    """The result of migrating a tree with the default options."""
+def migrated(tree: SourceTree, profile: str = "baseline") -> MigrateResult:
+    """The result of migrating a tree with the default options, and a profile."""
     folder = tempfile.TemporaryDirectory(prefix="tritonport-tests-")
     _FOLDERS.append(folder)
-    return migrate(tree, Path(folder.name) / "out")
+    return migrate(tree, Path(folder.name) / "out", profile=profile)
