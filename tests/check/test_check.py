@@ -155,6 +155,7 @@ def test_mistakes_are_one_line(work: Path) -> None:
     assert done.returncode == 2 and "not a lock file of tritonport" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.network
 def test_the_release_of_the_lock_is_the_default_source(tmp_path: Path) -> None:
     made = in_process(

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tests.support.cases import environment
-from tests.support.cli import KERNEL, SCRIPT
+from tests.support.cli import KERNEL, SCRIPT, in_process
+from tritonport.resources import DATA_VARIABLE
 
 HERE = Path(__file__).parent
 USE = """
@@ -175,38 +176,42 @@ def test_a_code_that_is_taken_is_named(site: Path, tmp_path: Path) -> None:
     assert done.returncode == 2 and "TP001 is the code of" in done.stderr
 
 
-def test_a_data_folder_adds_profiles_and_targets(tmp_path: Path) -> None:
+def test_a_data_folder_adds_profiles_and_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, "")
     (tmp_path / "rows.py").write_text(KERNEL)
     data = tmp_path / "npu" / "profiles"
     data.mkdir(parents=True)
     (data / "small.toml").write_text('name = "small"\ntitle = "Ours"\nrules = ["grid-collapse"]\n')
     (tmp_path / "tritonport.toml").write_text('profile = "small"\ndata = ["npu"]\n')
-    done = tool("migrate", "rows.py", "-o", "out", cwd=tmp_path)
+    done = in_process("migrate", "rows.py", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out" / "tritonport.lock.json").read_text())["settings"]["rules"] == [
         "grid-collapse"
     ]
-    assert tool("check", "rows.py", "out", cwd=tmp_path).returncode == 0
+    assert in_process("check", "rows.py", "out", cwd=tmp_path).returncode == 0
     (data / "small.toml").write_text(
         'name = "small"\ntitle = "Ours"\nrules = ["grid-collapse", "empty-work"]\n'
     )
-    changed = tool("check", "rows.py", "out", "--format", "json", cwd=tmp_path)
+    changed = in_process("check", "rows.py", "out", "--format", "json", cwd=tmp_path)
     assert [cause.partition(":")[0] for cause in json.loads(changed.stdout)["causes"]] == [
         "rules",
         "configuration",
     ]
     (tmp_path / "tritonport.toml").unlink()
-    elsewhere = tool(
-        "migrate", "rows.py", "-o", "o", "--profile", "small", cwd=tmp_path, TRITONPORT_DATA_DIR="npu"
-    )
+    monkeypatch.setenv(DATA_VARIABLE, "")
+    unknown = in_process("migrate", "rows.py", "-o", "o", "--profile", "small", cwd=tmp_path)
+    assert unknown.returncode == 2 and "unknown profile 'small'" in unknown.stderr
+    monkeypatch.setenv(DATA_VARIABLE, "npu")
+    elsewhere = in_process("migrate", "rows.py", "-o", "o", "--profile", "small", cwd=tmp_path)
     assert elsewhere.returncode == 0
 
 
-def test_data_of_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+def test_data_of_a_name_that_is_taken_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "rows.py").write_text(KERNEL)
     (tmp_path / "npu" / "profiles").mkdir(parents=True)
     (tmp_path / "npu" / "profiles" / "tuned.toml").write_text('name = "tuned"\ntitle = "Mine"\nrules = []\n')
     for text in ('data = ["npu"]\n', 'data = ["missing"]\n'):
+        monkeypatch.setenv(DATA_VARIABLE, "")
         (tmp_path / "tritonport.toml").write_text(text)
-        done = tool("migrate", "rows.py", "-o", "out", cwd=tmp_path)
+        done = in_process("migrate", "rows.py", "-o", "out", cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr

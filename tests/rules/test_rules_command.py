@@ -146,7 +146,6 @@ def test_version_and_completion_in_a_shell(tmp_path: Path) -> None:
         return done.stdout.split()
 
     assert completed("tritonport rules explain grid") == ["grid-collapse"]
-    assert completed("tritonport chec") == ["check"]
     assert in_process("--version", cwd=tmp_path).stdout == f"tritonport {__version__}\n"
 
 

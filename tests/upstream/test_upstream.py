@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ from tests.support.wheels import pip_settings, write_wheel
 from tritonport.errors import UserError
 from tritonport.sources.manifest import load_manifest, manifest_of
 from tritonport.upstream.index import newer, releases
+from tritonport.upstream.releases import add_to_manifest
+from tritonport.upstream.report import ReleaseResult, UpstreamResult
 
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
 
@@ -80,21 +85,42 @@ EXPECTED = {
 }
 
 
-@pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "links"
-    folder.mkdir()
+HEAD_OF_MANIFEST = 'distribution = "demo-kernels"\nprovides = ["demo"]\nentry = "demo"\n'
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the releases, which pip takes for the only index."""
+    folder = tmp_path_factory.mktemp("links")
     for version, modules in RELEASES.items():
         write_wheel(folder, version, modules)
-    for name, value in pip_settings(folder, tmp_path / "cache").items():
-        monkeypatch.setenv(name, value)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in pip_settings(folder, tmp_path_factory.mktemp("cache")).items():
+            patch.setenv(name, value)
+        yield folder
 
 
-def followed(folder: Path, *args: str, code: int = 1) -> dict[str, Any]:
-    done = in_process("upstream", "demo", "--dist", "demo-kernels", "--format", "json", *args, cwd=folder)
-    assert done.returncode == code, done.stderr
-    return json.loads(done.stdout)
+@dataclass(frozen=True)
+class Seen:
+    """One run over all releases: what it printed, and the files that it wrote."""
+
+    code: int
+    text: str
+    folder: Path
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return json.loads((self.folder / "up.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def seen(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    folder = tmp_path_factory.mktemp("seen")
+    listed = '[[release]]\nversion = "1.0"\nfile = "x.whl"\nsha256 = "0"\n'
+    (folder / "manifest.toml").write_text(f"{HEAD_OF_MANIFEST}\n{listed}")
+    command = ["upstream", "demo", "--dist", "demo-kernels", "--since", "1.0", "--add-to", "manifest.toml"]
+    done = in_process(*command, "--report", "json=up.json", "--report", "markdown=up.md", cwd=folder)
+    return Seen(done.returncode, done.stdout, folder)
 
 
 def test_releases_are_asked_from_the_index_in_order_of_version(index: Path) -> None:
@@ -106,8 +132,9 @@ def test_releases_are_asked_from_the_index_in_order_of_version(index: Path) -> N
         releases("no-such-thing")
 
 
-def test_each_kernel_has_its_fate(index: Path, tmp_path: Path) -> None:
-    found = followed(tmp_path, "--since", "1.0")
+def test_each_kernel_has_its_fate(seen: Seen) -> None:
+    assert seen.code == 1
+    found = seen.data
     by_version = {release["version"]: release for release in found["releases"]}
     assert list(by_version) == ["1.1", "1.2", "1.10"]
     for version, expected in EXPECTED.items():
@@ -124,52 +151,38 @@ def test_each_kernel_has_its_fate(index: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_text_and_markdown_name_what_needs_a_look_first(index: Path, tmp_path: Path) -> None:
-    done = in_process(
-        "upstream",
-        "demo",
-        "--dist",
-        "demo-kernels",
-        "--since",
-        "1.0",
-        "--report",
-        "markdown=up.md",
-        cwd=tmp_path,
-    )
-    lines = done.stdout.splitlines()
+def test_text_and_markdown_name_what_needs_a_look_first(seen: Seen) -> None:
+    lines = seen.text.splitlines()
     assert lines[0].startswith("demo-kernels 1.0 -> 1.1: 2 newly unresolved, 1 new and converted")
     assert lines[1].split() == ["newly-unresolved", "demo.a:arrives_broken"]
-    assert "stays" not in done.stdout
-    page = (tmp_path / "up.md").read_text(encoding="utf-8")
+    assert "stays" not in seen.text
+    page = (seen.folder / "up.md").read_text(encoding="utf-8")
     assert "## 1.0 → 1.1" in page and "| `demo.a:breaks` | newly unresolved | refuse" in page
     assert "cannot be converted: " in page
 
 
-def test_nothing_newer_is_no_finding(index: Path, tmp_path: Path) -> None:
-    assert followed(tmp_path, "--since", "1.10", code=0)["releases"] == []
-
-
-def test_the_lock_says_what_is_known(index: Path, tmp_path: Path) -> None:
-    made = in_process("migrate", "demo", "--from", "demo-kernels==1.1", "-o", "npu", "-q", cwd=tmp_path)
+def test_the_lock_says_what_is_known_and_nothing_newer_is_no_finding(index: Path, tmp_path: Path) -> None:
+    made = in_process("migrate", "demo", "--from", "demo-kernels==1.10", "-o", "npu", "-q", cwd=tmp_path)
     assert made.returncode == 1
     done = in_process("upstream", "--lock", "npu", "--format", "json", cwd=tmp_path)
     found = json.loads(done.stdout)
-    assert (found["distribution"], found["entry"], found["since"]) == ("demo-kernels", "demo", "1.1")
-    assert [release["version"] for release in found["releases"]] == ["1.2", "1.10"]
+    assert done.returncode == 0
+    assert (found["distribution"], found["entry"], found["since"]) == ("demo-kernels", "demo", "1.10")
+    assert found["releases"] == []
 
 
-def test_converted_releases_are_added_to_a_manifest(index: Path, tmp_path: Path) -> None:
-    manifest = tmp_path / "manifest.toml"
-    head = 'distribution = "demo-kernels"\nprovides = ["demo"]\nentry = "demo"\n'
-    manifest.write_text(f'{head}\n[[release]]\nversion = "1.0"\nfile = "x.whl"\nsha256 = "0"\n')
-    followed(tmp_path, "--since", "1.0", "--add-to", "manifest.toml")
-    followed(tmp_path, "--since", "1.0", "--add-to", "manifest.toml")
-    listed = load_manifest(manifest)
+def test_converted_releases_are_added_to_a_manifest_once(index: Path, seen: Seen) -> None:
+    listed = load_manifest(seen.folder / "manifest.toml")
     assert [release.version for release in listed.releases] == ["1.0", "1.1", "1.10"]
     wheel = index / listed.releases[1].file
-    from hashlib import sha256
-
     assert listed.releases[1].sha256 == sha256(wheel.read_bytes()).hexdigest()
+    release = ReleaseResult("1.1", "1.0", wheel=wheel.name, sha256=listed.releases[1].sha256)
+    assert (
+        add_to_manifest(
+            UpstreamResult("demo-kernels", "demo", "1.0", (release,)), seen.folder / "manifest.toml"
+        )
+        == ()
+    )
 
 
 def test_mistakes_are_one_line(index: Path, tmp_path: Path) -> None:
@@ -191,7 +204,9 @@ def test_mistakes_are_one_line(index: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.network
-def test_the_real_index_has_every_release_of_the_manifest() -> None:
+def test_the_real_index_has_every_release_of_the_manifest(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PIP_CONFIG_FILE", "PIP_NO_INDEX", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
     manifest = manifest_of("fla-core")
     assert manifest is not None
     assert {release.version for release in manifest.releases} <= set(releases("fla-core"))

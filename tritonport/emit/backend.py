@@ -15,6 +15,7 @@ from typing import Any
 
 from tritonport.discover import Analysis
 from tritonport.discover.index import Definition, External, Index
+from tritonport.emit.guards import checks
 from tritonport.emit.redirect import Redirection, carried_modules, check_imports, redirected
 from tritonport.emit.tree import RUNTIME, TEMPLATES, runtime_module, runtime_text
 from tritonport.engine.linemap import Origin, advance, identity
@@ -82,8 +83,11 @@ def backend_package(
     found = list(_dispatched(analysis, dispatchers, launching))
     home = _home(analysis, found)
     name = f"{analysis.discovery.tree.package}_tritonport"
-    functions = tuple(_offer(dispatchers, item, launching, migrated) for item in found)
-    guarded = {(item.module, item.function) for item in functions if item.assumptions}
+    functions = tuple(
+        _offer(item, _launched_by(dispatchers, item, launching, migrated), analysis.index, texts)
+        for item in found
+    )
+    guarded = {(f.module, f.function) for f in functions if any(a.guard for a in f.assumptions)}
     files, maps = _modules(analysis, name, texts, origins, guarded)
     reached = {kernel for item in found for kernel in _led_to(dispatchers, item, launching)}
     unreachable = {k: tuple(sorted(hosts)) for k, hosts in sorted(launching.items()) if k not in reached}
@@ -201,17 +205,24 @@ def _led_to(
             yield kernel
 
 
-def _offer(
+def _launched_by(
     dispatchers: Dispatchers,
     found: _Found,
     launching: Mapping[str, frozenset[str]],
     migrated: Mapping[str, KernelRecord],
-) -> Dispatched:
-    """What a verifier can ask of its arguments: the guards of the kernels that the function launches itself."""
+) -> list[KernelRecord]:
+    """The kernels that a dispatched function launches itself."""
     key = found.definition.key
-    own = [migrated[kernel] for kernel in _led_to(dispatchers, found, launching) if key in launching[kernel]]
-    stated = tuple(dict.fromkeys(item for kernel in own for item in kernel.assumptions))
-    return Dispatched(found.definition.module, found.definition.node.name, found.operation, stated)
+    return [migrated[k] for k in _led_to(dispatchers, found, launching) if key in launching[k]]
+
+
+def _offer(found: _Found, own: Sequence[KernelRecord], index: Index, texts: Mapping[str, str]) -> Dispatched:
+    """What a verifier can ask of its arguments: what rules state of the function's kernels, and the checks that the
+    migrated function makes before it launches them."""
+    module, name = found.definition.module, found.definition.node.name
+    stated = [item for kernel in own for item in kernel.assumptions]
+    stated += checks(texts.get(str(index.modules[module].file), ""), name)
+    return Dispatched(module, name, found.operation, tuple(dict.fromkeys(stated)))
 
 
 def _modules(
