@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cached_property
 
 from tritonport.discover import Analysis
 from tritonport.discover.functions import JitFunction, parameters
@@ -70,6 +71,8 @@ class _Builder:
             return self._outer(expr, axis)
         if isinstance(expr, ast.BinOp) and type(expr.op) in _OPERATORS:
             left, right = self._text(expr.left, axis), self._text(expr.right, axis)
+            if isinstance(expr.op, ast.FloorDiv | ast.Mod) and not self._never_negative(expr.left):
+                return _floored(left, right, isinstance(expr.op, ast.Mod))
             return f"({left} {_OPERATORS[type(expr.op)]} {right})"
         if isinstance(expr, ast.Call) and not expr.keywords:
             return self._call(expr, axis)
@@ -79,13 +82,40 @@ class _Builder:
 
     def _call(self, expr: ast.Call, axis: int) -> str:
         externals = set(self._analysis.index.externals(self._site.module, expr.func))
-        args = ", ".join(self._text(arg, axis) for arg in expr.args)
+        texts = [self._text(arg, axis) for arg in expr.args]
+        args = ", ".join(texts)
+        if externals & CDIV and len(texts) == 2 and not self._never_negative(expr.args[0]):
+            return _floored(f"({texts[0]} + {texts[1]} - 1)", texts[1], modulo=False)
         if externals & CDIV:
             tl = self._analysis.index.local_name(self._function.definition.module, "triton.language")
             return f"{tl or 'triton.language'}.cdiv({args})"
         if isinstance(expr.func, ast.Name) and expr.func.id in ("min", "max") and not externals:
             return f"{expr.func.id}({args})"
         raise _NotUnderstood(f"the grid calls `{ast.unparse(expr.func)}` on a tuned parameter")
+
+    def _never_negative(self, expr: ast.expr) -> bool:
+        """Whether nothing is subtracted on the way to a value; what a caller passes is taken for a size."""
+        if isinstance(expr, ast.BinOp):
+            if isinstance(expr.op, ast.Sub):
+                return False
+            return self._never_negative(expr.left) and self._never_negative(expr.right)
+        if isinstance(expr, ast.Constant):
+            return isinstance(expr.value, int) and expr.value >= 0
+        if isinstance(expr, ast.Name):
+            return all(self._never_negative(value) for value in self._assigned.pop(expr.id, ()))
+        return not isinstance(expr, ast.UnaryOp)
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[ast.expr]]:
+        """What the functions around the launch assign to each name; read once each, so that loops end."""
+        found: dict[str, list[ast.expr]] = {}
+        for function in ast.walk(self._analysis.index.modules[self._site.module].tree):
+            if isinstance(function, ast.FunctionDef) and any(n is self._site.node for n in ast.walk(function)):
+                for node in ast.walk(function):
+                    for target in node.targets if isinstance(node, ast.Assign) else ():
+                        if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
+                            found.setdefault(target.id, []).append(node.value)
+        return found
 
     def _outer(self, expr: ast.expr, axis: int) -> str:
         """A part without tuned parameters: one of the kernel's own arguments, or an extra one."""
@@ -101,6 +131,12 @@ class _Builder:
         name = fresh(base, {*self._parameters, *self.terms})
         self.terms[name] = host
         return name
+
+
+def _floored(left: str, right: str, modulo: bool) -> str:
+    """Python's `//` and `%` in device code, which rounds towards zero: the same for a positive divisor."""
+    rest = f"(({left} % {right} + {right}) % {right})"
+    return rest if modulo else f"(({left} - {rest}) // {right})"
 
 
 def _arguments(call: ast.Call, names: tuple[str, ...]) -> dict[str, ast.expr]:

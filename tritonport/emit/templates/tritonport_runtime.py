@@ -80,12 +80,13 @@ class _OnCores(_Launcher):
 
     def __init__(self, kernel: Any, kind: str, sizes: Mapping[str, int]) -> None:
         super().__init__(kernel)
-        self.kind, self.sizes = kind, sizes
+        # A grid may hold truth values; a kernel counts with numbers.
+        self.kind, self.sizes = kind, {name: int(size) for name, size in sizes.items()}
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         sizes = self.sizes
         if not callable(grid) and not sizes:
-            sizes = {f"grid_{axis}": size for axis, size in enumerate(grid)}
+            sizes = {f"grid_{axis}": int(size) for axis, size in enumerate(grid)}
 
         def programs(meta: Any) -> tuple[int]:
             tasks = _product(grid(meta) if callable(grid) else grid)
