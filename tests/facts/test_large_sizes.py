@@ -1,0 +1,51 @@
+"""Rebased indices at sizes where fp32 and int32 indices are wrong. Nothing of that size is allocated.
+
+A cast of row indices to fp32 is wrong above 2^24 rows, an int32 offset above 2^31 elements; hand ports have shipped
+both. What is expected is computed in Python's integers.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tritonport.resources import rules_root
+
+EXAMPLES = rules_root() / "catalog"
+D = N = 16
+SIZES = {
+    "above 2^24 rows": 2**24 + 21,
+    "above 2^31 elements": 2**28 + 5,
+    "row indices above 2^31": 2**31 + 2**31 // 16 + 9,
+}
+
+
+def accesses(example: str, kernel: str, program: int, arguments: dict[str, Any]) -> list[list[int]]:
+    """Element offsets of each load and store, in order of execution."""
+    command = [sys.executable, "-m", "tests.facts.run_far", str(EXAMPLES / example), kernel, str(program)]
+    done = subprocess.run([*command, json.dumps(arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("side", ["in", "out"])
+@pytest.mark.parametrize("rows", SIZES.values(), ids=list(SIZES))
+def test_masked_rows_far_into_a_tensor(side: str, rows: int) -> None:
+    last = (rows - 1) // N
+    arguments = {"x": "pointer", "y": "pointer", "T": rows, "D": D, "N": N}
+    found = accesses(f"index-width/examples/masked_rows.{side}.py", "masked_rows", last, arguments)
+    mine = range(last * N, rows)
+    loads = [row * D + d for row in mine for d in range(D)]
+    stores = [1 + row * N + n for row in mine for n in range(N)]
+    assert found == [loads, stores]
+
+
+def test_the_program_after_the_last_one_touches_nothing() -> None:
+    rows = SIZES["above 2^31 elements"]
+    arguments = {"x": "pointer", "y": "pointer", "T": rows, "D": D, "N": N}
+    example = "index-width/examples/masked_rows.out.py"
+    assert accesses(example, "masked_rows", rows // N + 1, arguments) == [[], []]
