@@ -10,7 +10,6 @@ import pytest
 
 from tests.support.cases import PACKAGES
 from tests.support.cli import package, tritonport
-from tests.verify.test_hazards_of_originals import HERE as HAZARDS
 from tritonport.errors import ExitCode
 
 CASE = PACKAGES / "braid_case.py"
@@ -49,17 +48,41 @@ def test_without_cases_nothing_passed_and_a_required_tier_is_missed(braid: Path)
     assert strict.returncode == ExitCode.FINDINGS
 
 
+SHARED_WORD = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_rows(src, dst, mark, size, TILE: tl.constexpr):
+    at = tl.program_id(0) * TILE + tl.arange(0, TILE)
+    tl.store(dst + at, 2 * tl.load(src + at, mask=at < size), mask=at < size)
+    tl.store(mark, 1.0)
+
+
+def make_inputs(device):
+    return {"src": torch.randn(40, device=device)}
+
+
+def launch(src):
+    dst, mark = torch.empty_like(src), src.new_empty(1)
+    double_rows[(triton.cdiv(src.numel(), 16),)](src, dst, mark, src.numel(), TILE=16)
+    return dst, mark
+"""
+"""Every program writes the same word: right on any device, by luck."""
+
+
 def test_a_hazard_is_named_and_ends_with_3(tmp_path: Path) -> None:
-    text = (HAZARDS / "empty_sums.py").read_text(encoding="utf-8")
-    package(tmp_path / "sums", empty_sums=text)
-    made = tritonport("migrate", "sums", "-o", "out", cwd=tmp_path)
+    package(tmp_path / "marks", rows=SHARED_WORD)
+    made = tritonport("migrate", "marks", "-o", "out", cwd=tmp_path)
     assert made.returncode == ExitCode.OK, made.stderr
-    done = tritonport("verify", "out", "sums", "--tier", "hazard", cwd=tmp_path)
+    done = tritonport("verify", "out", "marks", "--tier", "hazard", cwd=tmp_path)
     assert done.returncode == ExitCode.MISMATCH, done.stderr
     assert "tier hazard: 0 of 1 passed" in done.stdout
-    lines = [line for line in done.stderr.splitlines() if "zero-trip accumulator stored" in line]
-    assert any("sums.empty_sums:gram_kernel" in line and "empty_sums.py:" in line for line in lines)
-    assert any("task 1" in line for line in lines)
+    lines = [line for line in done.stderr.splitlines() if "two tasks write one address" in line]
+    assert any("marks.rows:double_rows" in line and "rows.py:" in line for line in lines), done.stderr
+    assert any("task 0 and 1" in line for line in lines), lines
 
 
 def _changed(folder: Path) -> list[str]:

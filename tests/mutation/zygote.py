@@ -1,0 +1,125 @@
+"""A process that has imported what kernels need, and forks one worker of the product for every request.
+
+Importing torch, triton and FLA's dependencies takes seconds; a fork takes none of it. Each fork imports the
+package under test afresh, so that no mutant sees another's module. Reads one JSON request a line, answers each
+with the process id of the fork; the fork writes its own answer to `request["answer"]`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+UNIT_SECONDS = 240
+"""A mutant that runs longer hangs; unmutated units take seconds."""
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    from tritonport.verify.child.main import Worker
+    from tritonport.verify.messages import unpack_setup
+
+    setup = unpack_setup(request["setup"])
+    worker = Worker(setup)
+    if not request.get("watch"):
+        return worker.answer(request)
+    from tritonport.verify.child import launches
+
+    constants, lines = _Constants(), _Lines(str(setup.out))
+    launches.listen(constants)
+    sys.settrace(lines.enter)
+    answer = worker.answer(request)
+    sys.settrace(None)
+    return {**answer, "constants": constants.kernels, "lines": {f: sorted(n) for f, n in lines.ran.items()}}
+
+
+class _Lines:
+    """Which lines of the migrated files ran, by file relative to the folder."""
+
+    def __init__(self, out: str) -> None:
+        self._out = out + os.sep
+        self.ran: dict[str, set[int]] = {}
+
+    def enter(self, frame: Any, _event: str, _arg: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(self._out):
+            return None
+        seen = self.ran.setdefault(frame.f_code.co_filename.removeprefix(self._out), set())
+
+        def line(inner: Any, event: str, _arg: Any) -> Any:
+            if event == "line":
+                seen.add(inner.f_lineno)
+            return line
+
+        return line
+
+
+class _Constants:
+    """The plain arguments of every launch, by kernel: constexpr parameters among them."""
+
+    def __init__(self) -> None:
+        self.kernels: dict[str, list[dict[str, Any]]] = {}
+
+    def before(self, launch: Any) -> None:
+        plain = {
+            name: getattr(value, "value", value)
+            for name, value in launch.arguments.items()
+            if isinstance(getattr(value, "value", value), (bool, int, str, type(None)))
+        }
+        seen = self.kernels.setdefault(launch.kernel, [])
+        if plain not in seen:
+            seen.append(plain)
+
+    def after(self, launch: Any) -> None:
+        pass
+
+
+def child(request: dict[str, Any]) -> None:
+    """Never returns. What the code under test prints goes to the log."""
+    log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    signal.alarm(UNIT_SECONDS)
+    try:
+        answer = run(request)
+    except BaseException as error:
+        lines = str(error).strip().splitlines() or [""]
+        answer = {"error": f"{type(error).__name__}: {lines[-1]}"[:400]}
+    answer["modules"] = sorted(sys.modules)
+    partial = Path(request["answer"] + ".part")
+    partial.write_text(json.dumps(answer), encoding="utf-8")
+    partial.rename(request["answer"])
+    os._exit(0)
+
+
+def warm(modules: list[str], package: str) -> None:
+    """Import what a fork had to import, but for the package under test and the product's run-time parts."""
+    for name in modules:
+        top = name.partition(".")[0]
+        if top in (package, "activate", "tritonport", "__main__") or name in sys.modules:
+            continue
+        try:
+            importlib.import_module(name)
+        except Exception:  # a module that only imports in its own context is left to the forks
+            continue
+
+
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "warm" in request:
+            warm(request["warm"], request["package"])
+            print(json.dumps({"warm": True}), flush=True)
+            continue
+        process = os.fork()
+        if process == 0:
+            child(request)
+        print(json.dumps({"pid": process}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
