@@ -22,6 +22,7 @@ from tritonport.emit.lock import (
     rule_digests,
 )
 from tritonport.emit.tree import check_out, runtime_module, runtime_path, runtime_text, staged, write_files
+from tritonport.engine.assume import Assumption
 from tritonport.engine.choices import Choices
 from tritonport.engine.context import Settings
 from tritonport.engine.gates import GateError
@@ -64,7 +65,7 @@ class MigrateOptions:
 
     tuning: a tuning file, in front of those that come with the tool. choices: what single kernels get instead of
     any tuning file's. overrides: entries about single kernels, which win over all of these.
-    emit: one of EMITS.
+    emit: one of EMITS. assumptions: what the user asserts about sizes; each becomes a guard of the launches.
     """
 
     target: str = "a2"
@@ -77,6 +78,7 @@ class MigrateOptions:
     choices: Choices | None = None
     overrides: tuple[Entry, ...] = ()
     emit: str = "tree"
+    assumptions: tuple[Assumption, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,10 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     analysis = _analysed(tree)
     rules = active_rules(options)
     programs = plan_programs(analysis)
+    _check_assumptions(analysis, programs, options)
     overrides = _overrides(analysis, rules, options)
     settings = _engine_settings(tree, analysis, rules, options)
-    settings = replace(settings, choices=overrides.choices(settings.choices))
+    settings = replace(settings, choices=overrides.choices(settings.choices), assumptions=options.assumptions)
     results = run_files(analysis, programs, settings, rules, options.jobs, progress)
     record = run_record(analysis, programs, results, rules, options.target, options.profile)
     asked = asked_kernels(analysis, record.kernels) if options.emit == BACKEND else ()
@@ -267,7 +270,20 @@ def _settings(options: MigrateOptions, overrides: Overrides) -> dict[str, Any]:
         **({"tuning": digest_bytes(options.tuning.read_bytes())} if options.tuning is not None else {}),
         **({"overrides": said} if said else {}),
         **({"emit": options.emit} if options.emit != MigrateOptions.emit else {}),
+        **({"assumptions": [a.text for a in options.assumptions]} if options.assumptions else {}),
     }
+
+
+def _check_assumptions(analysis: Analysis, programs: Programs, options: MigrateOptions) -> None:
+    """Raises UserError for an assertion that no migrated kernel's parameters can be held to."""
+    for assumption in options.assumptions:
+        kernels = [analysis.functions[key].parameters for key in programs.plans]
+        if not any(set(assumption.names) <= set(parameters) for parameters in kernels):
+            names = " and ".join(f"`{name}`" for name in assumption.names)
+            raise UserError(
+                f"--assume {assumption.text!r}: no kernel that is migrated has the parameter {names}",
+                "name parameters of a kernel; `tritonport plan` lists the kernels",
+            )
 
 
 def _check_second_run(

@@ -1,6 +1,6 @@
 """Runs `run(**inputs)` of pairs of files on equal inputs under the interpreter and says whether they agree.
 
-    python -m tests.rules.run_pairs < [[BEFORE, AFTER, INPUTS], ...] > {BEFORE: {same, close, touched}}
+    python -m tests.rules.run_pairs < [[BEFORE, AFTER, INPUTS], ...] > [{same, close, touched}, ...]
 
 INPUTS: a list is the shape of a random float32 tensor, {"int": [...]} an int64 tensor, {"bool": [...]} random truth
 values of that shape, {"empty": [...]} a tensor of NaN (an output), {"zeros": [...]} one of int64 zeros, anything else
@@ -62,7 +62,7 @@ def compare(before: Path, after: Path, inputs: dict[str, Any]) -> dict[str, bool
 
 
 def main() -> None:
-    found = {pair[0]: compare(Path(pair[0]), Path(pair[1]), pair[2]) for pair in json.load(sys.stdin)}
+    found = [compare(Path(pair[0]), Path(pair[1]), pair[2]) for pair in json.load(sys.stdin)]
     print(json.dumps(found))
 
 

@@ -13,6 +13,7 @@ import typer
 from tritonport.cli.console import note, progress_bar, stdout
 from tritonport.cli.tiers import INTERPRETED, TierRun, parse_tiers, run_tiers
 from tritonport.config import SCHEDULES, Config, load
+from tritonport.engine.assume import parse_assumption
 from tritonport.errors import ExitCode, UserError, worst
 from tritonport.migrate import EMITS, ORDER, MigrateOptions, migrate_tree
 from tritonport.overrides import Entry, load_overrides
@@ -50,6 +51,12 @@ def migrate(
     tuning: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Tiles and rules per kernel, as tune wrote them.")
     ] = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="EXPR", help='What holds for every launch, like "T % 64 == 0"; checked at run time.'
+        ),
+    ] = None,
     toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
     report: Annotated[
         list[str] | None,
@@ -69,6 +76,7 @@ def migrate(
     options = replace(
         options, overrides=read_overrides(config, overrides), tuning=tuning, emit=_emit(emit, verify)
     )
+    options = _assuming(options, assume or [])
     tiers = parse_tiers(verify) if verify is not None else config.verify
     if set(tiers) & set(INTERPRETED) and (wrong := check_versions()[1]):
         raise UserError(wrong)
@@ -113,6 +121,8 @@ def command_line(
     words += ["--emit", options.emit] if options.emit != MigrateOptions.emit else []
     words += ["--schedule", options.schedule] if options.schedule != MigrateOptions.schedule else []
     words += ["--tuning", options.tuning.name] if options.tuning is not None else []
+    for assumption in options.assumptions:
+        words += ["--assume", assumption.text]
     words += ["--verify", ",".join(tiers)] if tiers else []
     return shlex.join(words) + (f"  # configured: ignore = {list(ignored)}" if ignored else "")
 
@@ -120,6 +130,17 @@ def command_line(
 def read_overrides(config: Config, own: Sequence[Path] | None) -> tuple[Entry, ...]:
     """The entries that count: those of the tool, of the configuration and of the command line."""
     return load_overrides([*config.override_paths(), *(own or ())], all_rules(), ORDER)
+
+
+def _assuming(options: MigrateOptions, texts: Sequence[str]) -> MigrateOptions:
+    """The options with what the user asserts, and the rule that guards it."""
+    if not texts:
+        return options
+    rules = options.rules or ()
+    added = () if "mask-removal" in rules else ("mask-removal",)
+    return replace(
+        options, assumptions=tuple(parse_assumption(text) for text in texts), rules=(*rules, *added)
+    )
 
 
 def _emit(emit: str, verify: str | None) -> str:
