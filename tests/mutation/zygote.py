@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-UNIT_SECONDS = 240
-"""A mutant that runs longer hangs; unmutated units take seconds."""
+UNIT_SECONDS = 600
+"""A mutant that runs longer hangs; unmutated units take seconds, a minute on a machine with other work."""
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
@@ -29,25 +29,43 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         return worker.answer(request)
     from tritonport.verify.child import launches
 
-    constants, lines = _Constants(), _Lines(str(setup.out))
-    launches.listen(constants)
-    sys.settrace(lines.enter)
+    watch = _Watch(str(setup.out))
+    launches.listen(watch)
+    sys.settrace(watch.enter)
     answer = worker.answer(request)
     sys.settrace(None)
-    return {**answer, "constants": constants.kernels, "lines": {f: sorted(n) for f, n in lines.ran.items()}}
+    lines = {file: sorted(numbers) for file, numbers in watch.lines.items()}
+    return {**answer, "constants": watch.constants, "lines": lines}
 
 
-class _Lines:
-    """Which lines of the migrated files ran, by file relative to the folder."""
+class _Watch:
+    """What a run of the migrated folder used.
+
+    constants: the plain arguments of every launch, constexpr parameters among them, by kernel. lines: the lines of
+    host code that ran, by file relative to the folder. Kernels run untraced: they would take minutes.
+    """
 
     def __init__(self, out: str) -> None:
         self._out = out + os.sep
-        self.ran: dict[str, set[int]] = {}
+        self.constants: dict[str, list[dict[str, Any]]] = {}
+        self.lines: dict[str, set[int]] = {}
+
+    def before(self, launch: Any) -> None:
+        sys.settrace(None)
+        values = {name: getattr(value, "value", value) for name, value in launch.arguments.items()}
+        plain = {n: v for n, v in values.items() if isinstance(v, (bool, int, str, type(None)))}
+        seen = self.constants.setdefault(launch.kernel, [])
+        if plain not in seen:
+            seen.append(plain)
+
+    def after(self, launch: Any) -> None:
+        sys.settrace(self.enter)
 
     def enter(self, frame: Any, _event: str, _arg: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(self._out):
+        file = frame.f_code.co_filename
+        if not file.startswith(self._out):
             return None
-        seen = self.ran.setdefault(frame.f_code.co_filename.removeprefix(self._out), set())
+        seen = self.lines.setdefault(file.removeprefix(self._out), set())
 
         def line(inner: Any, event: str, _arg: Any) -> Any:
             if event == "line":
@@ -55,26 +73,6 @@ class _Lines:
             return line
 
         return line
-
-
-class _Constants:
-    """The plain arguments of every launch, by kernel: constexpr parameters among them."""
-
-    def __init__(self) -> None:
-        self.kernels: dict[str, list[dict[str, Any]]] = {}
-
-    def before(self, launch: Any) -> None:
-        plain = {
-            name: getattr(value, "value", value)
-            for name, value in launch.arguments.items()
-            if isinstance(getattr(value, "value", value), (bool, int, str, type(None)))
-        }
-        seen = self.kernels.setdefault(launch.kernel, [])
-        if plain not in seen:
-            seen.append(plain)
-
-    def after(self, launch: Any) -> None:
-        pass
 
 
 def child(request: dict[str, Any]) -> None:
