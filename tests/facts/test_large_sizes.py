@@ -44,6 +44,15 @@ def test_masked_rows_far_into_a_tensor(side: str, rows: int) -> None:
     assert found == [loads, stores]
 
 
+@pytest.mark.parametrize("side", ["in", "out"])
+def test_a_stride_that_only_the_host_knows_stays_in_64_bits(side: str) -> None:
+    rows, stride = 37, 2**28
+    arguments = {"x": "pointer", "y": "pointer", "T": rows, "S": stride, "N": N}
+    found = accesses(f"index-width/examples/runtime_stride.{side}.py", "spread", 1, arguments)
+    mine = range(N, 2 * N)
+    assert found == [[row * stride for row in mine], [1 + row for row in mine]]
+
+
 def test_the_program_after_the_last_one_touches_nothing() -> None:
     rows = SIZES["above 2^31 elements"]
     arguments = {"x": "pointer", "y": "pointer", "T": rows, "D": D, "N": N}

@@ -28,6 +28,7 @@ RULES = (
 )
 INPUTS: dict[str, dict[str, Any]] = {
     "masked_rows": {"x": [37, 16], "y": {"empty": [48, 16]}, "T": 37, "D": 16, "N": 16},
+    "runtime_stride": {"x": [37, 4], "y": {"empty": [37]}, "T": 37, "S": 4, "N": 16},
     "loop_bound": {"x": [25, 8], "y": {"empty": [4, 8]}, "starts": {"int": [0, 5, 5, 22, 25]}, "N": 8},
     "whole_index": {"x": [1], "y": {"empty": [37]}, "T": 37, "N": 16},
     "strided_tile": {
@@ -61,6 +62,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "FLIP": True,
     },
     "running_sum": {"s": [2, 21, 3], "bias": [3], "N": 8, "REVERSE": True},
+    "head_first": {"s": [2, 3, 21], "N": 8},
     "block_scan": {"s": [2, 21, 3], "N": 8},
     "promoted": {"x": [16, 16], "beta": [16], "y": {"empty": [16, 16]}, "N": 16},
 }

@@ -20,7 +20,7 @@ from tritonport.passes.grid_axis import GridStopped, drop_factor, without_factor
 from tritonport.passes.host_layout import LaunchStopped, keyword_added
 from tritonport.passes.kernels import TileKernel, kernels
 from tritonport.passes.lift_heads import CannotLift, Edit, Lift
-from tritonport.passes.syntax import replace
+from tritonport.passes.syntax import method, replace
 from tritonport.record import RuleClass
 
 
@@ -44,7 +44,11 @@ class HeadsInTile:
             return
         try:
             width = fresh("HEADS", {n.value for n in names_in(facts.function)})
-            edits = [*split.edits(width), *Lift(facts, split.head, split.heads, width).edits()]
+            edits = [
+                *split.edits(width),
+                *_wide_products(facts, split),
+                *Lift(facts, split.head, split.heads, width).edits(),
+            ]
             sites = launches(file, kernel.key)
             host = [drop_factor(file, site, split.axis, _passed(site, split.heads)) for site in sites]
             widths = [_width_argument(file, site, split.heads, width) for site in sites]
@@ -97,6 +101,26 @@ class Split:
         if self.flat is not None:
             found.append(constant(self.flat, without_factor(self.flat, self.heads)))
         return found
+
+
+def _wide_products(facts: KernelFacts, split: Split) -> list[Edit]:
+    """A head of 64 bits stays one where it is multiplied by what only the host knows: `head * rows` may not fit 32."""
+    number = facts.value(split.modulo)
+    if not isinstance(number, Num) or number.dtype != "int64":
+        return []
+    return [
+        (use, lambda updated: method(cst.ensure_type(updated, cst.Name), "to", "tl.int64"))
+        for use in facts.uses(split.head)
+        if _times_runtime(facts, use)
+    ]
+
+
+def _times_runtime(facts: KernelFacts, use: cst.Name) -> bool:
+    parent = facts.parents[use]
+    if not isinstance(parent, cst.BinaryOperation) or not isinstance(parent.operator, cst.Multiply):
+        return False
+    factor = facts.value(parent.right if parent.left is use else parent.left)
+    return isinstance(factor, Num) and not factor.constexpr
 
 
 def head_split(facts: KernelFacts) -> Split | None:

@@ -149,6 +149,8 @@ class Splitter:
         kept = self._with_tile(mixed, node, field)
         if mixed.scalar is None:
             return kept
+        if not number.constexpr and upper_bound(number.poly) is None:
+            return None  # a lane times a stride that only the host knows may not fit 32 bits
         scalar = times(mixed.scalar, factor) if field == "left" else times(factor, mixed.scalar)
         return Parts(scalar, kept.tile, mixed.poly * number.poly, mixed.narrow)
 
