@@ -59,6 +59,10 @@ class _Flags:
         """Parameters that a heuristic does not see where a launch leaves them out."""
 
     def rewrite(self) -> None:
+        if self.facts.calls_of("dot"):
+            why = "kernels with tl.dot gain nothing without masks, and some lose the two-core split (see the page)"
+            self.result.not_applicable(self.facts.function, why, kernel=self.kernel.key)
+            return
         places = [place for access in accesses(self.facts) if (place := self._place(access)) is not None]
         for place in places:
             test = self._test(place)
