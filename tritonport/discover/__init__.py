@@ -96,7 +96,11 @@ def _kernels(
 ) -> tuple[Kernel, ...]:
     launched = {kernel for site in sites for kernel in site.kernels}
     helpers = called_by_jit(functions)
-    found = [f for f in functions.values() if f.key in launched or (f.uses_program and f.key not in helpers)]
+    found = [
+        f
+        for f in functions.values()
+        if f.key in launched or (f.uses_program and not f.gives_value and f.key not in helpers)
+    ]
     return tuple(_kernel(index, functions, f, reachable) for f in found)
 
 

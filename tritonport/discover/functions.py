@@ -23,6 +23,8 @@ class JitFunction:
     uses_dot: bool = False
     uses_program: bool = False
     """Whether its own body asks for a program id or the number of programs."""
+    gives_value: bool = False
+    """Whether it returns something: then it is called by kernels, and no kernel itself."""
 
     @property
     def key(self) -> str:
@@ -65,6 +67,9 @@ def jit_functions(index: Index) -> dict[str, JitFunction]:
 def _read_body(index: Index, known: dict[str, JitFunction], function: JitFunction) -> None:
     module = function.definition.module
     for node in ast.walk(function.definition.node):
+        if isinstance(node, ast.Return) and node.value is not None:
+            none = isinstance(node.value, ast.Constant) and node.value.value is None
+            function.gives_value |= not none
         if not isinstance(node, ast.Call):
             continue
         externals = set(index.externals(module, node.func))

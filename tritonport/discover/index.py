@@ -76,6 +76,14 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(handler.body)
 
 
+def _public(dotted: str) -> str:
+    """Triton's public name of what its inner modules hold: `triton.language.core.dot` is `triton.language.dot`."""
+    for inner in ("triton.language.core.", "triton.language.standard."):
+        if dotted.startswith(inner):
+            return "triton.language." + dotted.removeprefix(inner)
+    return dotted
+
+
 class Index:
     """Resolves names of the modules of one import closure."""
 
@@ -158,7 +166,10 @@ class Index:
                 yield binding
         if not bindings:
             for star in self._stars.get(module, ()):
-                yield from self._resolve(star, name, None, seen)
+                if star in self.modules:
+                    yield from self._resolve(star, name, None, seen)
+                elif star.split(".")[0] == "triton":
+                    yield External(f"{star}.{name}")
 
     def _follow(self, found: _Import, seen: set[tuple[str, str]]) -> Iterator[Meaning]:
         if found.attr is None:
@@ -207,7 +218,7 @@ class Index:
     def _externals(self, module: str, expr: ast.expr, scope: ast.AST | None, depth: int) -> Iterator[str]:
         for meaning in self.meanings(module, expr, scope):
             if isinstance(meaning, External):
-                yield meaning.dotted
+                yield _public(meaning.dotted)
             elif (
                 isinstance(meaning, Value)
                 and depth < 8

@@ -25,11 +25,20 @@ def escapes(analysis: Analysis) -> dict[str, Refusal]:
         for node, parents in _uses(module.tree, (), jit_nodes):
             if id(node) in launched or _aliased(node, parents):
                 continue
-            for key in jit_meanings(analysis.index, analysis.functions, module.name, node):
+            for key in _meant(analysis, module.name, node):
                 if key in kernels:
                     used = ast.unparse(parents[-1])[:60]
                     why = f"it is used here otherwise than by a launch that is followed: `{used}`"
                     found.setdefault(key, Refusal(str(module.file), node.lineno, why))
+    return found
+
+
+def _meant(analysis: Analysis, module: str, node: ast.expr) -> tuple[str, ...]:
+    """Jit functions that a dotted name stands for, or a member of which it reads (`kernel.run`)."""
+    found = jit_meanings(analysis.index, analysis.functions, module, node)
+    while not found and isinstance(node, ast.Attribute):
+        node = node.value
+        found = jit_meanings(analysis.index, analysis.functions, module, node)
     return found
 
 

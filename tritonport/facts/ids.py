@@ -93,6 +93,12 @@ class IdUses:
                 return unseen
         return None
 
+    def _in_loop(self, function: JitFunction) -> bool:
+        """Whether a loop at module level makes the function, once in each round."""
+        tree = self._analysis.index.modules[function.definition.module].tree
+        loops = (n for n in tree.body if isinstance(n, ast.For | ast.While))
+        return any(node is function.definition.node for loop in loops for node in ast.walk(loop))
+
     def _structural(self, function: JitFunction, *, is_kernel: bool) -> Iterator[tuple[str, int]]:
         node = function.definition.node
         assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -100,6 +106,8 @@ class IdUses:
         use = self._own_use(function)
         if len(same) > 1 and (is_kernel or use.pids or use.sizes):
             yield "it is defined more than once in its module", node.lineno
+        if is_kernel and self._in_loop(function):
+            yield "it is defined in a loop: move it to the top level of its module", node.lineno
         if is_kernel and (node.args.vararg or node.args.kwarg):
             yield "it takes * or ** parameters", node.lineno
         module = function.definition.module

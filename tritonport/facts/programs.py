@@ -99,11 +99,18 @@ def plan_programs(analysis: Analysis) -> Programs:
     uses = IdUses(analysis)
     escaped = escapes(analysis)
     wanted: list[str] = []
+    entry = set(analysis.discovery.tree.entry_files())
     for kernel in analysis.discovery.kernels:
         if kernel.opaque is not None and kernel.reachable:
             programs.refused[kernel.name] = Refusal(str(kernel.file), kernel.line, kernel.opaque)
         elif kernel.opaque is None and (kernel.reachable or _started_unseen(analysis, escaped, kernel)):
             wanted.append(kernel.name)
+        elif kernel.opaque is None and kernel.file in entry and not _launched(analysis, kernel):
+            programs.refused[kernel.name] = escaped.get(kernel.name) or Refusal(
+                str(kernel.file),
+                kernel.line,
+                "no launch of it is found: name a folder that holds its launches",
+            )
     for key in wanted:
         sites = tuple(s for s in analysis.sites if key in s.kernels)
         if sites and all(site.wrapped for site in sites):
@@ -125,8 +132,11 @@ def plan_programs(analysis: Analysis) -> Programs:
 
 def _started_unseen(analysis: Analysis, escaped: dict[str, Refusal], kernel: Kernel) -> bool:
     """No launch of it is known, but reachable host code hands it on."""
-    known = any(kernel.name in site.kernels for site in analysis.sites)
-    return not known and kernel.name in escaped and kernel.name in analysis.reachable
+    return not _launched(analysis, kernel) and kernel.name in escaped and kernel.name in analysis.reachable
+
+
+def _launched(analysis: Analysis, kernel: Kernel) -> bool:
+    return any(kernel.name in site.kernels for site in analysis.sites)
 
 
 def _drop_shared_refusals(analysis: Analysis, programs: Programs) -> None:
