@@ -47,6 +47,9 @@ def tune(
     from_spec: From = None,
     target: TargetName = "a2",
     ir: Ir = None,
+    also_ir: Annotated[
+        list[str] | None, typer.Option(metavar="VERSION", help="An ascendnpu-ir version that has to fit too.")
+    ] = None,
     jobs: Jobs = 1,
     kernels: Kernels = "*",
     rounds: Annotated[int, typer.Option(min=1, help="Sets of rules to try per kernel, at most.")] = 4,
@@ -57,7 +60,7 @@ def tune(
 ) -> None:
     """Search tiles and rules of every kernel against the compiler; write what to use, and the figures for it."""
     kept = load_tuning(out) if out.exists() else ()
-    compiler = Compiler.find(target, ir, toolchain)
+    compiler = Compiler.find(target, ir, toolchain, also_ir or ())
     with progress_bar(quiet=quiet) as show:
         tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
         rules = active_rules(MigrateOptions(target=compiler.target, profile=profile))

@@ -85,23 +85,25 @@ class Workshop:
 
 @dataclass(frozen=True)
 class Compiler:
-    """The compiler for one target, and how launches are captured for it."""
+    """The compiler for one target, and how launches are captured for it. also: others that have to fit too."""
 
     toolchain: Toolchain
     device: Device
     setting: Setting
     target: str
+    also: tuple[Toolchain, ...] = ()
 
     @staticmethod
-    def find(target: str, ir: str | None, toolchain: Path | None) -> Compiler:
-        """Raises UserError where there is none for this target."""
+    def find(target: str, ir: str | None, toolchain: Path | None, also: Sequence[str] = ()) -> Compiler:
+        """Raises UserError where there is none for this target. also: further ascendnpu-ir versions."""
         chosen, chip = choose_target(target)
         if chosen.name not in COMPILED:
             raise UserError(f"target {chosen.name} is not compiled here", f"known: {', '.join(COMPILED)}")
         found = locate(toolchain, ir)
         if isinstance(found, Missing):
             raise UserError(found.why, "tritonport toolchain install")
-        return Compiler(found, chip, setting_for(chosen, chip), chosen.name)
+        others = tuple(_installed(version) for version in also)
+        return Compiler(found, chip, setting_for(chosen, chip), chosen.name, others)
 
     @property
     def version(self) -> str:
@@ -122,9 +124,24 @@ class Compiler:
         return found
 
     def measure(self, captured: Captured, unit: str, options: Options = ()) -> Measurement:
-        """One specialisation through the compiler, from the cache where it was there before."""
+        """One specialisation through the compiler, from the cache where it was there before.
+
+        Where it does not fit with one of the others, the other's result.
+        """
         if unit in captured.broken:
             return captured.broken[unit]
         known = captured.units[unit]
         asked = replace(known, options={**known.options, **dict(options)}) if options else known
-        return compile_cached(self.toolchain, self.setting, asked)
+        first = compile_cached(self.toolchain, self.setting, asked)
+        for other in self.also if first.fits else ():
+            found = compile_cached(other, self.setting, asked)
+            if not found.fits:
+                return found
+        return first
+
+
+def _installed(version: str) -> Toolchain:
+    found = locate(None, version)
+    if isinstance(found, Missing):
+        raise UserError(found.why, f"tritonport toolchain install --ir {version}")
+    return found

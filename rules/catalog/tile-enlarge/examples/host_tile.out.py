@@ -20,7 +20,7 @@ def launch(x, w):
     T, K = x.shape
     BT = 32
     # as much as the GPU has room for
-    BK = tile(K, 128)
+    BK = tile(K, 64)
     NK = triton.cdiv(K, BK)
     y = torch.empty_like(x)
     part = x.new_empty(NK, T, dtype=torch.float32)
