@@ -12,6 +12,8 @@ from tests.support.cases import PACKAGES
 from tests.support.cli import package, tritonport
 from tritonport.errors import ExitCode
 
+LONG = 600
+"""Seconds for runs of the interpreter: some ten on a quiet machine."""
 CASE = PACKAGES / "braid_case.py"
 
 
@@ -29,7 +31,7 @@ def braid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_good_folder_passes_both_tiers_and_says_so_on_stdout(braid: Path) -> None:
     done = tritonport(
         "verify", "out", "braid", "--tier", "interpret,hazard", "--cases", "braid_case.py", "--require-tier",
-        "--report", "json=run.json", cwd=braid,
+        "--report", "json=run.json", cwd=braid, seconds=LONG,
     )  # fmt: skip
     assert done.returncode == ExitCode.OK, done.stderr
     assert "tier interpret: 3 of 3 passed" in done.stdout
@@ -77,7 +79,7 @@ def test_a_hazard_is_named_and_ends_with_3(tmp_path: Path) -> None:
     package(tmp_path / "marks", rows=SHARED_WORD)
     made = tritonport("migrate", "marks", "-o", "out", cwd=tmp_path)
     assert made.returncode == ExitCode.OK, made.stderr
-    done = tritonport("verify", "out", "marks", "--tier", "hazard", cwd=tmp_path)
+    done = tritonport("verify", "out", "marks", "--tier", "hazard", cwd=tmp_path, seconds=LONG)
     assert done.returncode == ExitCode.MISMATCH, done.stderr
     assert "tier hazard: 0 of 1 passed" in done.stdout
     lines = [line for line in done.stderr.splitlines() if "two tasks write one address" in line]

@@ -38,12 +38,12 @@ def double(src):
 
 
 def tritonport(
-    *args: str | Path, cwd: Path, before: Callable[[], None] | None = None
+    *args: str | Path, cwd: Path, before: Callable[[], None] | None = None, seconds: float = 120
 ) -> subprocess.CompletedProcess[str]:
-    """before: called in the child, ahead of the program."""
+    """before: called in the child, ahead of the program. seconds: after which the call fails."""
     command = [str(SCRIPT), *map(str, args)]
     return subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False, preexec_fn=before
+        command, cwd=cwd, capture_output=True, text=True, timeout=seconds, check=False, preexec_fn=before
     )
 
 
