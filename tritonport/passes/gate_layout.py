@@ -56,8 +56,16 @@ class GateLayout:
             return
         for change in changed:
             add_edits(change, result, kernel)
+        result.note(kernel, _moved([c.relaid for c in changed]))
         new = with_parameters(facts.function.params, changed, at_end=not host.keyword_only)
         replace(result, facts.function.params, new, kernel, counts=False)
+
+
+def _moved(relaid: list[Relaid]) -> str:
+    """What the layout costs on the host, in bytes per launch; sizes are known at run time only."""
+    copies = [(r.name, 2 if r.loaded else 0, 2 if r.stored else 0) for r in relaid]
+    total = " + ".join(f"{before + after} * bytes({name})" for name, before, after in copies)
+    return f"gate-layout moves at least {total} on the host at each launch: every copy reads and writes its tensor once"
 
 
 @dataclass(frozen=True)
