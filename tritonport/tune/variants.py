@@ -15,7 +15,7 @@ from tritonport.engine.rule import Rule
 from tritonport.errors import UserError
 from tritonport.facts.programs import Programs, plan_programs
 from tritonport.header import with_header
-from tritonport.migrate import concerned
+from tritonport.migrate import TILE_RULE, concerned
 from tritonport.npu.capture import Captured, Device, Variants, capture
 from tritonport.npu.cases import cases_for
 from tritonport.npu.compile import Setting
@@ -51,7 +51,8 @@ class Workshop:
         return Workshop(tree, analysis, programs, Settings(target, runtime_module=runtime_module(tree)))
 
     def results(self, rules: Sequence[Rule], off: Off) -> dict[str, FileResult]:
-        """Every file that changes, by module."""
+        """Every file that changes, by module. Tiles stay upstream's: they are tried where the launches are captured."""
+        rules = [rule for rule in rules if rule.slug != TILE_RULE]
         modules = (
             m for m in self.analysis.index.modules.values() if concerned(m, self.analysis, self.programs)
         )
