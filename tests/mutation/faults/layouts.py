@@ -111,7 +111,7 @@ FAULTS = (
         both(is_dense, has_tail),
         tail_tasks_dropped,
     ),
-    Fault("zeros not made", "FLA 0f0f0c97: A allocated by empty", any_case, zeros_not_made),
+    Fault("zeros not made", "FLA 0f0f0c97: A allocated by empty", any_case, zeros_not_made, least=1),
     Fault("result not turned back", "dg of ports with [B, H, T] gates", any_case, not_turned_back),
     Fault("input not turned", "gates of ports with [B, H, T] gates", any_case, not_turned),
 )
