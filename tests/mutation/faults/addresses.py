@@ -18,7 +18,7 @@ from tests.mutation.faults.model import (
 from tests.mutation.tree import TaskKernel, code
 from tritonport.facts.algebra import Access, Poly
 from tritonport.facts.algebra.facts import argument
-from tritonport.facts.algebra.values import Ptr, alternatives
+from tritonport.facts.algebra.values import BlockPtr, Ptr, alternatives
 from tritonport.facts.walk import find, walk
 from tritonport.verify.cases import Case
 
@@ -62,7 +62,7 @@ def _chain(kernel: TaskKernel, pointer: cst.BaseExpression) -> Iterator[cst.Base
 
 
 def _is_pointer(kernel: TaskKernel, name: cst.Name) -> bool:
-    return any(isinstance(leaf, Ptr) for _, leaf in alternatives(kernel.facts.value(name)))
+    return any(isinstance(leaf, (Ptr, BlockPtr)) for _, leaf in alternatives(kernel.facts.value(name)))
 
 
 def _branches(kernel: TaskKernel, name: cst.Name) -> str | None:
