@@ -30,6 +30,7 @@ def tritonport(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
         (broken.not_utf8, "not_utf8.py"),
         (broken.not_python, "notes.txt"),
         (broken.half_broken_package, "bad.py:1"),
+        (broken.deep_expression, "deep.py:3"),
     ],
 )
 def test_unreadable_source_is_one_line_that_names_the_file(

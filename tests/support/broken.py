@@ -72,6 +72,11 @@ def syntax_error(folder: Path) -> Path:
     return _write(folder / "syntax_error.py", (GOOD + "\n\ndef broken(:\n").encode())
 
 
+def deep_expression(folder: Path) -> Path:
+    """A sum of two thousand terms, which Python parses and no recursive tool walks."""
+    return _write(folder / "deep.py", f"import triton\n\nTOTAL = {' + '.join(['1'] * 2000)}\n".encode())
+
+
 def not_utf8(folder: Path) -> Path:
     """A Latin-1 comment in the first line, without a coding line."""
     return _write(folder / "not_utf8.py", b"# caf\xe9\n" + GOOD.encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,7 @@ def migrate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")] = False,
 ) -> None:
     """Rewrite the kernels that SRC reaches for Ascend NPUs, and prove the result."""
+    started = time.monotonic()
     config = load(Path.cwd())
     options = _options(config, target, profile, schedule, jobs, src)
     options = replace(
@@ -94,12 +96,13 @@ def migrate(
         )
         extra = {**result.record.extra, "command": command_line(tree, options, tiers, config.ignore)}
         outcome = run_tiers(run, replace(result.record, extra=extra), tiers, show)
+    record = replace(outcome.record, seconds=time.monotonic() - started)
     for item in reports:
-        write_report(item, outcome.record)
+        write_report(item, record)
     if output_format == "json":
-        stdout().out(run_json(outcome.record), end="", highlight=False)
+        stdout().out(run_json(record), end="", highlight=False)
     else:
-        print_run(outcome.record, stdout())
+        print_run(record, stdout())
     for line in outcome.lines:
         note(line, quiet=quiet)
     code = worst(result.exit_code, outcome.exit_code)

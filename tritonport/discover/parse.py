@@ -11,6 +11,10 @@ from pathlib import PurePosixPath
 from tritonport.discover.model import Problem
 from tritonport.sources.tree import SourceTree
 
+DEPTH = 300
+"""Nesting up to which LibCST, which takes three calls a level, stays within Python's limit of 1000."""
+TOO_DEEP = "an expression is nested too deeply: break it into several statements"
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedModule:
@@ -43,7 +47,11 @@ def decode(data: bytes) -> str:
 def parse_file(tree: SourceTree, file: PurePosixPath) -> ParsedModule | Problem:
     """Parse one file, or say in one line why that failed."""
     try:
-        return parse_text(tree, file, decode((tree.root / file).read_bytes()))
+        parsed = parse_text(tree, file, decode((tree.root / file).read_bytes()))
+        deep = _too_deep(parsed.tree)
+        return parsed if deep is None else Problem(file, deep, TOO_DEEP)
+    except RecursionError:
+        return Problem(file, None, TOO_DEEP)
     except UnicodeDecodeError as error:
         return Problem(file, None, f"not UTF-8 text: byte {error.start} does not decode")
     except SyntaxError as error:
@@ -52,6 +60,17 @@ def parse_file(tree: SourceTree, file: PurePosixPath) -> ParsedModule | Problem:
         return Problem(file, None, f"cannot be parsed: {error}")
     except OSError as error:
         return Problem(file, None, f"cannot be read: {error.strerror}")
+
+
+def _too_deep(tree: ast.Module) -> int | None:
+    """Line of an expression that is nested beyond DEPTH."""
+    level: list[tuple[ast.AST, int]] = [(tree, 0)]
+    for _ in range(DEPTH):
+        below = [(child, line) for node, line in level for child in ast.iter_child_nodes(node)]
+        level = [(node, getattr(node, "lineno", line)) for node, line in below]
+        if not level:
+            return None
+    return level[0][1]
 
 
 def parse_text(tree: SourceTree, file: PurePosixPath, text: str) -> ParsedModule:

@@ -110,7 +110,9 @@ class _Builder:
         """What the functions around the launch assign to each name; read once each, so that loops end."""
         found: dict[str, list[ast.expr]] = {}
         for function in ast.walk(self._analysis.index.modules[self._site.module].tree):
-            if isinstance(function, ast.FunctionDef) and any(n is self._site.node for n in ast.walk(function)):
+            if isinstance(function, ast.FunctionDef) and any(
+                n is self._site.node for n in ast.walk(function)
+            ):
                 for node in ast.walk(function):
                     for target in node.targets if isinstance(node, ast.Assign) else ():
                         if isinstance(target, ast.Name) and isinstance(node, ast.Assign):

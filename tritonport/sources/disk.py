@@ -24,7 +24,7 @@ def from_path(path: Path) -> SourceTree:
     root = package_root(entry)
     relative = PurePosixPath(entry.relative_to(root).as_posix())
     package = relative.parts[0] if relative.parts and is_package(root / relative.parts[0]) else None
-    tree = SourceTree(root, package, relative)
+    tree = SourceTree(root, package, relative, notes=_left_out(path, entry))
     if not tree.entry_files():
         raise UserError(
             "no Python file in this folder", "give a .py file, a folder or a module", file=str(path)
@@ -61,6 +61,25 @@ def _entry_folder(folder: Path) -> Path:
         names = ", ".join(child.name for child in real)
         raise UserError(f"holds more than one package: {names}", "name one of them", file=str(folder))
     return real[0] if real else folder
+
+
+def _left_out(folder: Path, entry: Path) -> tuple[str, ...]:
+    """A note about Triton code beside the one package that a checkout's folder stands for."""
+    if entry == folder or not folder.is_dir():
+        return ()
+    aside = [folder / name for name in (*_SIDE_PACKAGES, entry.name)]
+    beside = sorted(
+        file.relative_to(folder).as_posix()
+        for file in folder.rglob("*.py")
+        if not any(file.is_relative_to(part) for part in aside) and b"triton" in file.read_bytes()
+    )
+    if not beside:
+        return ()
+    more = f" and {len(beside) - 3} more" if len(beside) > 3 else ""
+    names = ", ".join(beside[:3]) + more
+    return (
+        f"{folder.name} holds the package {entry.name}, which alone is read; name these to have them read: {names}",
+    )
 
 
 def licenses_above(root: Path) -> tuple[Path, ...]:
