@@ -193,7 +193,8 @@ def without_tiles(configs: Any, *names: str) -> list[Any]:
     for config in configs:
         bare = copy.copy(config)
         bare.kwargs = {key: value for key, value in config.kwargs.items() if key not in names}
-        kept.setdefault(repr(sorted(vars(bare).items(), key=lambda item: item[0])), bare)
+        members: dict[str, Any] = vars(bare)
+        kept.setdefault(repr([(name, members[name]) for name in sorted(members)]), bare)
     return list(kept.values())
 
 
