@@ -97,3 +97,20 @@ def test_hand_ports_are_never_input(checkout: Path) -> None:
         "add.py",
         "mul.py",
     ]
+
+
+def test_a_virtual_environment_in_the_folder_is_no_source(tmp_path: Path) -> None:
+    for name in ("run.py", "venv/lib/other.py", "deep/er/more.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (tmp_path / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    assert [str(f) for f in resolve(str(tmp_path)).entry_files()] == ["deep/er/more.py", "run.py"]
+
+
+def test_triton_code_beside_the_one_package_is_named(checkout: Path) -> None:
+    (checkout / "train.py").write_text("import triton\n")
+    (checkout / "plain.py").write_text("import os\n")
+    (note,) = resolve(str(checkout)).notes
+    assert "train.py" in note
+    assert "plain.py" not in note

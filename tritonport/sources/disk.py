@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from tritonport.errors import UserError
 from tritonport.sources.distribution import license_files, owned_licenses, owner_beside
-from tritonport.sources.tree import SourceTree
+from tritonport.sources.tree import SourceTree, python_files
 
 # Packages beside the real one that a checkout usually has.
 _SIDE_PACKAGES = frozenset(
@@ -70,7 +70,7 @@ def _left_out(folder: Path, entry: Path) -> tuple[str, ...]:
     aside = [folder / name for name in (*_SIDE_PACKAGES, entry.name)]
     beside = sorted(
         file.relative_to(folder).as_posix()
-        for file in folder.rglob("*.py")
+        for file in python_files(folder)
         if not any(file.is_relative_to(part) for part in aside) and b"triton" in file.read_bytes()
     )
     if not beside:

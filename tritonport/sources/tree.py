@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -32,16 +33,28 @@ class SourceTree:
         return self.root / self.entry
 
     def entry_files(self) -> tuple[PurePosixPath, ...]:
-        """The Python files that the entry names, sorted, relative to root; hand ports are never input."""
+        """The Python files that the entry names, sorted, relative to root.
+
+        Hand ports and virtual environments are never input.
+        """
         if self.entry_path.is_file():
             return (self.entry,)
-        found = (PurePosixPath(p.relative_to(self.root).as_posix()) for p in self.entry_path.rglob("*.py"))
+        found = (PurePosixPath(p.relative_to(self.root).as_posix()) for p in python_files(self.entry_path))
         return tuple(sorted(p for p in found if not is_hand_port(p.relative_to(self.entry))))
 
     def module_name(self, file: PurePosixPath) -> str:
         """Dotted import name of a file of this tree: `fla/ops/__init__.py` -> `fla.ops`."""
         parts = file.with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def python_files(folder: Path) -> Iterator[Path]:
+    """Python files below a folder, without those of a virtual environment that lies in it."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink() and not (path / "pyvenv.cfg").is_file():
+            yield from python_files(path)
+        elif path.suffix == ".py" and path.is_file():
+            yield path
 
 
 def is_hand_port(path: PurePosixPath) -> bool:
