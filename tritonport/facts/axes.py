@@ -93,21 +93,25 @@ class _Builder:
             return f"{expr.func.id}({args})"
         raise _NotUnderstood(f"the grid calls `{ast.unparse(expr.func)}` on a tuned parameter")
 
-    def _never_negative(self, expr: ast.expr) -> bool:
-        """Whether nothing is subtracted on the way to a value; what a caller passes is taken for a size."""
+    def _never_negative(self, expr: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether nothing is subtracted on the way to a value; what a caller passes is taken for a size.
+
+        seen: names that are being asked about, so that `n = n // 2` in a loop ends.
+        """
         if isinstance(expr, ast.BinOp):
             if isinstance(expr.op, ast.Sub):
                 return False
-            return self._never_negative(expr.left) and self._never_negative(expr.right)
+            return self._never_negative(expr.left, seen) and self._never_negative(expr.right, seen)
         if isinstance(expr, ast.Constant):
             return isinstance(expr.value, int) and expr.value >= 0
-        if isinstance(expr, ast.Name):
-            return all(self._never_negative(value) for value in self._assigned.pop(expr.id, ()))
+        if isinstance(expr, ast.Name) and expr.id not in seen:
+            values = self._assigned.get(expr.id, ())
+            return all(self._never_negative(value, seen | {expr.id}) for value in values)
         return not isinstance(expr, ast.UnaryOp)
 
     @cached_property
     def _assigned(self) -> dict[str, list[ast.expr]]:
-        """What the functions around the launch assign to each name; read once each, so that loops end."""
+        """What the functions around the launch assign to each name."""
         found: dict[str, list[ast.expr]] = {}
         for function in ast.walk(self._analysis.index.modules[self._site.module].tree):
             if isinstance(function, ast.FunctionDef) and any(
