@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import time
 import traceback
@@ -18,9 +17,10 @@ import torch
 from tritonport.verify.child import encode
 from tritonport.verify.child.checks import original_checks, reference_checks
 from tritonport.verify.child.compare import DTYPE_NAMES, leaves
-from tritonport.verify.child.functions import FunctionKey, find_function
+from tritonport.verify.child.functions import FunctionKey
 from tritonport.verify.child.launches import Counter
 from tritonport.verify.child.poison import poisoned_allocations
+from tritonport.verify.child.replay import Functions, ShowsContexts, located, missing
 from tritonport.verify.child.shims.host import pin_configs
 from tritonport.verify.child.units import Unit
 from tritonport.verify.model import Check
@@ -40,8 +40,8 @@ class Migrated:
     """
 
     def __init__(self, roots: tuple[Path, ...], exact: Mapping[str, bool], tolerances: ToleranceSpec) -> None:
-        self._roots, self._exact, self._tolerances = roots, exact, tolerances
-        self._found: dict[FunctionKey, FunctionType | None] = {}
+        self._functions = Functions(roots)
+        self._exact, self._tolerances = exact, tolerances
         self._calls: Tally[FunctionKey] = Tally()
 
     def run(self, unit: Unit, folder: Path, original: dict[str, Any], cores: int) -> dict[str, Any]:
@@ -69,9 +69,9 @@ class Migrated:
     def _host(self, folder: Path, call: dict[str, Any]) -> dict[str, Any]:
         key = FunctionKey.parse(call["function"])
         about = {"function": call["function"], "kernels": call["kernels"]}
-        function = self._function(key)
+        function = self._functions.get(key)
         if function is None:
-            return about | {"cores": [], "checks": [_missing(key).to_json()]}
+            return about | {"cores": [], "checks": [missing(key).to_json()]}
         tree, tensors = encode.load(folder, call["file"])
         counts = list(self._core_counts(key))
         checks: list[Check] = []
@@ -85,12 +85,6 @@ class Migrated:
         self._calls[key] += 1
         seen = self._calls[key]
         yield from CORE_COUNTS if seen == 1 else (CORE_COUNTS[seen % len(CORE_COUNTS)],)
-
-    def _function(self, key: FunctionKey) -> FunctionType | None:
-        if key not in self._found:
-            importlib.import_module(key.module)
-            self._found[key] = find_function(key, self._roots)
-        return self._found[key]
 
     def _replay(
         self,
@@ -107,7 +101,7 @@ class Migrated:
             result = function(*arguments[0], **arguments[1])
         bound = bound_for(kernels, expected, self._exact, self._tolerances)
         got = _plain([arguments, result])
-        return [_with_cores(check, cores) for check in original_checks(got, _plain(expected), bound)]
+        return [located(check, _cores_text(cores)) for check in original_checks(got, _plain(expected), bound)]
 
 
 def bound_for(
@@ -131,17 +125,7 @@ def _plain(value: Any) -> Any:
     """Encoded and decoded once more, so that contexts and sizes look the same on both sides."""
     encoder = encode.Encoder()
     tree = encoder.encode(value)
-    return _Shown(encoder.tensors).decode(tree)
-
-
-class _Shown(encode.Decoder):
-    """Shows a context as its parts, so that they compare leaf by leaf."""
-
-    def decode(self, tree: Any) -> Any:
-        if isinstance(tree, dict) and "context" in tree:
-            saved, attributes = tree["context"]
-            return {"saved": self.decode(saved), "attributes": self.decode(attributes)}
-        return super().decode(tree)
+    return ShowsContexts(encoder.tensors).decode(tree)
 
 
 def attempt(what: str, action: Callable[[], list[Check]]) -> list[Check]:
@@ -155,26 +139,8 @@ def attempt(what: str, action: Callable[[], list[Check]]) -> list[Check]:
         return [Check(what, "original", False, False, why=why)]
 
 
-def _missing(key: FunctionKey) -> Check:
-    return Check("function", "original", False, False, why=f"the migrated package has no {key}")
-
-
-def _with_cores(check: Check, cores: int) -> Check:
-    at = "more cores than tasks" if cores == MANY_CORES else f"{cores} core{'s' if cores > 1 else ''}"
-    names = {"[0]": "argument ", "[1]": "result"}
-    head, rest = check.what[:3], check.what[3:]
-    what = f"{names.get(head, head)}{rest} at {at}"
-    return Check(
-        what,
-        check.against,
-        check.ok,
-        check.bitwise,
-        check.relative,
-        check.ulps,
-        check.bound,
-        check.source,
-        check.why,
-    )
+def _cores_text(cores: int) -> str:
+    return "more cores than tasks" if cores == MANY_CORES else f"{cores} core{'s' if cores > 1 else ''}"
 
 
 class forced_cores:  # noqa: N801 - reads as a verb in a with statement

@@ -4,7 +4,6 @@ included, and each run held against what was recorded."""
 from __future__ import annotations
 
 import contextlib
-import importlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -20,10 +19,11 @@ from tritonport.verify.child.checks import original_checks, reference_checks
 from tritonport.verify.child.device import encode, tuner
 from tritonport.verify.child.device.backends import Backend
 from tritonport.verify.child.device.runs import Runner, applied
-from tritonport.verify.child.functions import FunctionKey, find_function
+from tritonport.verify.child.functions import FunctionKey
 from tritonport.verify.child.launches import Counter
 from tritonport.verify.child.migrated import attempt, bound_for, forced_cores
 from tritonport.verify.child.poison import poisoned_allocations
+from tritonport.verify.child.replay import Functions, ShowsContexts, located, missing
 from tritonport.verify.child.units import Unit
 from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.model import Check
@@ -50,9 +50,9 @@ class DeviceMigrated:
         backend: Backend,
         settings: DeviceSetup,
     ) -> None:
-        self._roots, self._exact, self._tolerances = roots, exact, tolerances
+        self._functions = Functions(roots)
+        self._exact, self._tolerances = exact, tolerances
         self._backend, self._settings = backend, settings
-        self._found: dict[FunctionKey, FunctionType | None] = {}
 
     def run(self, unit: Unit, folder: Path, original: dict[str, Any], _cores: int) -> dict[str, Any]:
         """original: what the original's side returned for the same folder."""
@@ -101,25 +101,18 @@ class DeviceMigrated:
     def _host(self, folder: Path, call: dict[str, Any], waived: frozenset[str]) -> dict[str, Any]:
         key = FunctionKey.parse(call["function"])
         about = {"function": call["function"], "kernels": call["kernels"]}
-        function = self._function(key)
+        function = self._functions.get(key)
         if function is None:
-            missing = Check("function", "original", False, False, why=f"the migrated package has no {key}")
-            return about | {"cores": [], "checks": [missing.to_json()]}
+            return about | {"cores": [], "checks": [missing(key).to_json()]}
         tree, tensors = host_encode.load(folder, call["file"])
         checks: list[Check] = []
         counts = [count or self._backend.processors() for count in self._settings.cores]
         judged = not waived & set(call["kernels"])
         for forced, count in zip(self._settings.cores, counts, strict=True):
             replay = partial(self._replay, function, tree, tensors, forced, call["kernels"])
-            found = [_at(check, count) for check in attempt("call", replay)]
+            found = [located(check, f"{count} cores") for check in attempt("call", replay)]
             checks += found if judged else [_not_judged(check) for check in found]
         return about | {"cores": counts, "checks": [check.to_json() for check in checks]}
-
-    def _function(self, key: FunctionKey) -> FunctionType | None:
-        if key not in self._found:
-            importlib.import_module(key.module)
-            self._found[key] = find_function(key, self._roots)
-        return self._found[key]
 
     def _replay(
         self,
@@ -173,14 +166,8 @@ def _plain(value: Any, device: torch.device) -> Any:
     return _Shown(encoder.tensors, device).decode(tree)
 
 
-class _Shown(encode.DeviceDecoder):
-    """Shows a context as its parts, so that they compare leaf by leaf."""
-
-    def decode(self, tree: Any) -> Any:
-        if isinstance(tree, dict) and "context" in tree:
-            saved, attributes = tree["context"]
-            return {"saved": self.decode(saved), "attributes": self.decode(attributes)}
-        return super().decode(tree)
+class _Shown(ShowsContexts, encode.DeviceDecoder):
+    """A device's values, contexts shown as their parts."""
 
 
 def _not_judged(check: Check) -> Check:
@@ -188,12 +175,3 @@ def _not_judged(check: Check) -> Check:
     if check.ok or check.against != "original":
         return check
     return replace(check, ok=True, against=NOT_JUDGED)
-
-
-_PLACES = {"[0]": "argument ", "[1]": "result"}
-
-
-def _at(check: Check, count: int) -> Check:
-    """The check under a name that says which argument or result it is of, and with how many programs."""
-    head, rest = check.what[:3], check.what[3:]
-    return replace(check, what=f"{_PLACES.get(head, head)}{rest} at {count} cores")
