@@ -6,40 +6,32 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.verify.tiny_package import HERE, Fault, mutate
+from tests.verify.tiny_package import Fault, case_of, out_with, upstream_tree
 from tritonport.errors import UserError
 from tritonport.sources.tree import SourceTree
-from tritonport.verify.cases import CaseSet, Script
+from tritonport.verify.cases import CaseSet
 from tritonport.verify.device.probe import Found, look_for
 from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.device.tier import run_gpu
 from tritonport.verify.goldens import MANIFEST, RecordedOn, _digest, read_manifest, record, replay
 from tritonport.verify.model import KernelTarget, TierReport
 
-CASE = (HERE / "case.py").read_text()
-
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> SourceTree:
     """The tiny package with its case as a module of its own."""
-    root = tmp_path_factory.mktemp("upstream")
-    (root / "tiny").mkdir()
-    for path in (HERE / "upstream" / "tiny").glob("*.py"):
-        (root / "tiny" / path.name).write_text(path.read_text())
-    (root / "tiny" / "case.py").write_text(CASE)
-    return SourceTree(root, "tiny", PurePosixPath("tiny"), "tiny-ops", "1.0")
+    return upstream_tree(tmp_path_factory.mktemp("upstream"))
 
 
 @pytest.fixture(scope="module")
 def goldens(source: SourceTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("goldens") / "g"
-    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
-    assert record(source, cases, folder, 1, lambda *_: None) == 1
+    assert record(source, case_of(source), folder, 1, lambda *_: None) == 1
     return folder
 
 
@@ -47,21 +39,8 @@ def test_a_relative_folder_is_recorded_into(
     source: SourceTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
-    assert record(source, cases, Path("here"), 1, lambda *_: None) == 1
+    assert record(source, case_of(source), Path("here"), 1, lambda *_: None) == 1
     assert (tmp_path / "here" / MANIFEST).is_file()
-
-
-def out_with(folder: Path, fault: Fault) -> Path:
-    out = folder / "out"
-    (out / "tiny").mkdir(parents=True)
-    for path in (HERE / "ported" / "tiny").glob("*.py"):
-        text = path.read_text()
-        (out / "tiny" / path.name).write_text(mutate(text, fault) if path.name == "gram.py" else text)
-    from tests.verify.tiny_package import ACTIVATE
-
-    (out / "activate.py").write_text(ACTIVATE)
-    return out
 
 
 def replayed(goldens: Path, source: SourceTree, out: Path) -> TierReport:
@@ -188,7 +167,7 @@ def test_goldens_of_a_device_are_for_devices(goldens: Path, source: SourceTree, 
 
 def test_what_is_recorded_on_a_device_is_replayed_on_one(source: SourceTree, tmp_path: Path) -> None:
     dry = DeviceSetup("interpreter")
-    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
+    cases = case_of(source)
     device = RecordedOn(dry, look_for("interpreter", 0))
     assert record(source, cases, tmp_path / "g", 1, lambda *_: None, device) == 1
     answer = json.loads((tmp_path / "g" / MANIFEST).read_text())["units"][0]["answer"]
@@ -206,7 +185,7 @@ def test_what_is_recorded_on_a_device_is_replayed_on_one(source: SourceTree, tmp
 
 
 def test_a_device_that_is_not_there_records_nothing(source: SourceTree, tmp_path: Path) -> None:
-    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
+    cases = case_of(source)
     absent = RecordedOn(DeviceSetup("cuda"), Found(why="torch finds no CUDA device"))
     with pytest.raises(UserError, match="torch finds no CUDA device"):
         record(source, cases, tmp_path / "g", 1, lambda *_: None, absent)

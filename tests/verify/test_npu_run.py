@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
 from tests.verify.test_gpu import SECOND
-from tests.verify.tiny_package import ACTIVATE, HERE, Fault, mutate
+from tests.verify.tiny_package import Fault, case_of, out_with, upstream_tree
 from tritonport.sources.tree import SourceTree
-from tritonport.verify.cases import CaseSet, Script
 from tritonport.verify.device.probe import look_for
 from tritonport.verify.device.tier import GOLDENS_WANTED, NPU, run_npu
 from tritonport.verify.goldens import record
@@ -29,35 +28,23 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> SourceTree:
-    root = tmp_path_factory.mktemp("upstream")
-    (root / "tiny").mkdir()
-    for path in (HERE / "upstream" / "tiny").glob("*.py"):
-        (root / "tiny" / path.name).write_text(path.read_text())
-    (root / "tiny" / "case.py").write_text((HERE / "case.py").read_text())
-    return SourceTree(root, "tiny", PurePosixPath("tiny"), "tiny-ops", "1.0")
+    return upstream_tree(tmp_path_factory.mktemp("upstream"))
 
 
 @pytest.fixture(scope="module")
 def goldens(source: SourceTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Recorded in the interpreter, as an owner of an NPU would on a machine without one."""
     folder = tmp_path_factory.mktemp("goldens") / "g"
-    cases = CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
-    assert record(source, cases, folder, 1, lambda *_: None) == 1
+    assert record(source, case_of(source), folder, 1, lambda *_: None) == 1
     return folder
 
 
 def run(
     source: SourceTree, goldens: Path | None, folder: Path, fault: Fault, *, index: int = 0
 ) -> TierReport:
-    out = folder / "out"
-    (out / "tiny").mkdir(parents=True)
-    for path in (HERE / "ported" / "tiny").glob("*.py"):
-        text = path.read_text()
-        (out / "tiny" / path.name).write_text(mutate(text, fault) if path.name == "gram.py" else text)
-    (out / "activate.py").write_text(ACTIVATE)
     return run_npu(
         source=source,
-        out=out,
+        out=out_with(folder, fault),
         kernels=[KERNEL],
         progress=lambda *_: None,
         goldens=goldens,

@@ -91,6 +91,31 @@ def build(folder: Path, faults: Iterable[Fault], *, ported: str | None = None) -
     return Tiny(source, out.parent, CaseSet(scripts=tuple(scripts)), targets)
 
 
+def upstream_tree(root: Path) -> SourceTree:
+    """The tiny package below root, with its case as a module of its own."""
+    package = root / "tiny"
+    package.mkdir()
+    for path in ((HERE / "case.py"), *(HERE / "upstream" / "tiny").glob("*.py")):
+        (package / path.name).write_text(path.read_text())
+    return SourceTree(root, "tiny", PurePosixPath("tiny"), "tiny-ops", "1.0")
+
+
+def case_of(source: SourceTree) -> CaseSet:
+    """The one case of an upstream tree."""
+    return CaseSet(scripts=(Script("case", source.root / "tiny" / "case.py", "tiny.case"),))
+
+
+def out_with(folder: Path, fault: Fault) -> Path:
+    """An output folder below `folder`, with one fault in its migrated module."""
+    out = folder / "out"
+    (out / "tiny").mkdir(parents=True)
+    for path in (HERE / "ported" / "tiny").glob("*.py"):
+        text = path.read_text()
+        (out / "tiny" / path.name).write_text(mutate(text, fault) if path.name == "gram.py" else text)
+    (out / "activate.py").write_text(ACTIVATE)
+    return out
+
+
 ACTIVATE = '''
 """A finder that takes modules from this folder where it has them."""
 import importlib.util
