@@ -26,6 +26,7 @@ RULES = (
     "mask-cast",
     "mask-removal",
     "negative-lanes",
+    "reload-barrier",
     "zero-trip",
 )
 OWN_TEST = ("capability-probe",)
@@ -37,6 +38,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "written": {"x": [16, 16], "y": {"empty": [16, 16]}, "N": 16},
     "named": {"x": [16, 16], "y": {"empty": [16, 16]}, "N": 16},
     "tile": {"x": [21, 2, 16], "y": {"empty": [21, 2, 16]}, "T": 21, "H": 2, "D": 16, "N": 8},
+    "own_reload": {"x": [3, 100], "y": {"empty": [3, 100]}},
+    "two_loops": {"x": [3, 100], "y": {"empty": [3, 100]}},
     "vector": {"x": [21], "y": {"empty": [21]}, "T": 21, "N": 8},
     "triangle": {"x": [24, 8], "y": {"empty": [21, 8]}, "T": 21, "N": 8},
     "ragged": {

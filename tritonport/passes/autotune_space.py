@@ -9,6 +9,7 @@ from tritonport.engine.context import FileContext, JitNode, code_of
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts, accesses
 from tritonport.passes._build import call, import_from_runtime, runtime_name
+from tritonport.passes._reload import written_whole
 from tritonport.passes.kernels import kernels
 from tritonport.record import RuleClass
 
@@ -80,7 +81,7 @@ def _check_outputs(result: RuleResult, tuner: cst.Call, facts: KernelFacts | Non
     if facts is None or given & set(_KEPT) or any(a.star == "**" for a in tuner.args):
         return False
     found = accesses(facts)
-    loaded = {base for a in found if a.kind == "load" for base in a.bases}
+    loaded = {base for a in found if a.kind == "load" and not written_whole(facts, a) for base in a.bases}
     changed = sorted(loaded & {base for a in found if a.kind == "store" for base in a.bases})
     if changed:
         names = ", ".join(f"'{name}'" for name in changed)

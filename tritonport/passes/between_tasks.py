@@ -10,6 +10,7 @@ import libcst as cst
 from tritonport.engine.context import FileContext
 from tritonport.facts.algebra import Access, Address, Def, KernelFacts, Poly, accesses
 from tritonport.facts.walk import find, names_in, walk
+from tritonport.passes._reload import barrier_between, reloads, same_addresses
 
 Reason = tuple[cst.CSTNode, str]
 _READS = ("triton.language.load", "triton.language.atomic_")
@@ -19,11 +20,10 @@ def coupled(file: FileContext, key: str, facts: KernelFacts) -> Iterator[Reason]
     """Accesses that need an order which a persistent kernel does not keep, with the way out; in source order."""
     found = accesses(facts)
     same = _passed_twice(file, key)
+    ordered = [(r.load.node, r.store.node) for r in reloads(facts) if r.is_tile and barrier_between(facts, r)]
     for load in (a for a in found if a.kind == "load"):
-        reason = next(
-            (why for store in found if store.kind == "store" for why in _conflict(facts, load, store, same)),
-            None,
-        )
+        stores = [s for s in found if s.kind == "store" and (load.node, s.node) not in ordered]
+        reason = next((why for store in stores for why in _conflict(facts, load, store, same)), None)
         if reason is not None:
             yield load.node, reason
     yield from _waits(facts)
@@ -53,7 +53,7 @@ def _conflict(facts: KernelFacts, load: Access, store: Access, same: dict[str, s
                 continue
             if _contradict(read, written):
                 continue
-            if _is_same(read, written):
+            if same_addresses(read, written):
                 if facts.order[load.node] > facts.order[store.node]:
                     yield (
                         f"`{read.base}` is stored and read again by one task, and the read may come first on the "
@@ -77,10 +77,6 @@ def _apart(facts: KernelFacts, load: Access, store: Access) -> bool:
 def _contradict(read: Address, written: Address) -> bool:
     known = dict(read.tests)
     return any(known.get(test, outcome) != outcome for test, outcome in written.tests)
-
-
-def _is_same(read: Address, written: Address) -> bool:
-    return (read.scalar, read.strides, read.rest) == (written.scalar, written.strides, written.rest)
 
 
 def _is_neighbour(read: Address, written: Address) -> bool:
