@@ -17,7 +17,7 @@ LAYERS = (
     ("engine",),
     ("plugins",),
     ("passes",),
-    ("catalog", "header", "profiles", "targets", "tuning"),
+    ("catalog", "declared", "header", "profiles", "targets", "tuning"),
     ("config", "emit", "examples", "overrides", "report"),
     ("outcome", "rulepages"),
     ("migrate", "npu", "verify"),

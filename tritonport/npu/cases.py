@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tritonport.declared import compiled, concerns, declared_for
 from tritonport.errors import UserError
 from tritonport.resources import corpus_root
 from tritonport.sources.tree import SourceTree
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tritonport.toml import read_toml
 
 _MERGED = ("sizes", "dtypes", "tensors", "values")
 """Members that a case changes name by name; every other member it replaces."""
@@ -24,7 +20,7 @@ Case = dict[str, Any]
 
 def read_cases(path: Path) -> tuple[Case, ...]:
     """The cases of one file, complete: defaults filled in, operators and functions resolved to names."""
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    data = read_toml(path)
     return tuple(_complete(case, data) for case in data["case"])
 
 
@@ -48,10 +44,9 @@ def cases_for(source: SourceTree, only: Sequence[str] | None) -> tuple[Case, ...
     without one is asked for its own: each module of the entry with a `launch` function. UserError on a name
     that no case has.
     """
-    corpus = _corpus_file(source)
-    if corpus is None:
+    cases = _corpus_cases(source)
+    if cases is None:
         return _own_cases(source)
-    cases = read_cases(corpus)
     if only is None:
         return cases
     unknown = sorted(set(only) - {case["name"] for case in cases})
@@ -61,6 +56,17 @@ def cases_for(source: SourceTree, only: Sequence[str] | None) -> tuple[Case, ...
             hint=f"there are: {', '.join(case['name'] for case in cases)}",
         )
     return tuple(case for case in cases if case["name"] in only)
+
+
+def _corpus_cases(source: SourceTree) -> tuple[Case, ...] | None:
+    """Those that the entry is about, as for the interpreted tiers (tritonport.verify.cases.case_set_for)."""
+    corpus = _corpus_file(source)
+    if corpus is None:
+        return None
+    declared = tuple(case for case in map(compiled, declared_for(source)) if case is not None)
+    entries = read_toml(corpus).get("entries", ())
+    main = not declared or any(concerns(source, module) for module in entries)
+    return (*(read_cases(corpus) if main else ()), *declared)
 
 
 def _corpus_file(source: SourceTree) -> Path | None:

@@ -13,9 +13,11 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, cast
 
+from tritonport.declared import Declared, concerns, declared_for
 from tritonport.errors import UserError
 from tritonport.resources import corpus_root
 from tritonport.sources.tree import SourceTree
+from tritonport.toml import read_toml
 from tritonport.verify.tolerance import ToleranceSpec
 
 DType = Literal["bf16", "fp16", "fp32"]
@@ -84,17 +86,26 @@ class Script:
     inputs: str = "make_inputs"
 
 
+Unit = Case | Declared | Script
+"""What one run of both sides is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaseSet:
     """Everything that one run verifies with, and the tolerances, fixed beforehand."""
 
     operators: Mapping[str, Operator] = field(default_factory=dict[str, Operator])
     cases: tuple[Case, ...] = ()
+    declared: tuple[Declared, ...] = ()
     scripts: tuple[Script, ...] = ()
     tolerances: ToleranceSpec = field(default_factory=ToleranceSpec)
 
     def __len__(self) -> int:
-        return len(self.cases) + len(self.scripts)
+        return len(self.units)
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        return (*self.cases, *self.declared, *self.scripts)
 
     def renamed(
         self, callables: Mapping[str, str], parameters: Mapping[str, Mapping[str, str]] | None = None
@@ -119,7 +130,8 @@ class CaseSet:
 
     def small(self) -> CaseSet:
         """Without the cases of the long matrix."""
-        return replace(self, cases=tuple(case for case in self.cases if not case.full))
+        declared = tuple(case for case in self.declared if not case.full)
+        return replace(self, cases=tuple(case for case in self.cases if not case.full), declared=declared)
 
 
 def load_case_set(path: Path, cases_in: Path | None = None) -> CaseSet:
@@ -127,8 +139,6 @@ def load_case_set(path: Path, cases_in: Path | None = None) -> CaseSet:
 
     UserError names the file and the entry when something is unknown or missing.
     """
-    from tritonport.toml import read_toml
-
     data = read_toml(path)
     if cases_in is not None:
         data = {**data, "cases": read_toml(cases_in)["cases"]}
@@ -183,14 +193,21 @@ def _hashable(value: Any) -> Any:
 
 def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool = False) -> CaseSet | None:
     """The cases for a source tree: the user's files if given, else the corpus of this package, else the
-    tree's own modules that have `make_inputs` and `launch`; None where there are none."""
+    tree's own modules that have `make_inputs` and `launch`; None where there are none.
+
+    Of a corpus the operators count that the entry is about (`entries` of its cases.toml, and the modules of declared
+    operators); where it is about none of them, those of cases.toml.
+    """
     if files:
         return CaseSet(scripts=tuple(_own_script(file) for file in files))
     for path in sorted(corpus_root().glob("*/cases.toml")):
         found = load_case_set(path)
-        found = present(found if full else found.small(), source.root)
-        if found.cases:
-            return found
+        found = present(found, source.root)
+        declared = declared_for(source)
+        main = not declared or any(concerns(source, module) for module in read_toml(path).get("entries", ()))
+        found = replace(found, cases=found.cases if main else (), declared=declared)
+        if len(found):
+            return found if full else found.small()
     scripts = tuple(
         Script(_script_id(source, file), source.root / file, source.module_name(file))
         for file in source.entry_files()

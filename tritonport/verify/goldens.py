@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from tritonport import __version__
+from tritonport.declared import Declared
 from tritonport.errors import UserError
 from tritonport.sources.tree import SourceTree, digest_bytes
-from tritonport.verify.cases import Case, CaseSet, Script
+from tritonport.verify.cases import Case, CaseSet, Script, Unit
 from tritonport.verify.device.probe import Found
 from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.messages import pack_cases, pack_unit, unpack_cases, unpack_unit
@@ -113,7 +114,7 @@ def _manifest(
     answers: Sequence[Mapping[str, Any]],
     made: Mapping[str, str],
 ) -> dict[str, Any]:
-    units = (*cases.cases, *cases.scripts)
+    units = cases.units
     manifest = {
         "goldens": FORMAT,
         "tool": __version__,
@@ -128,7 +129,7 @@ def _manifest(
     return {**manifest, "digest": _digest(manifest)}
 
 
-def _portable(unit: Case | Script, source: SourceTree) -> dict[str, Any]:
+def _portable(unit: Unit, source: SourceTree) -> dict[str, Any]:
     """The unit without a path of this machine."""
     if isinstance(unit, Script):
         unit = replace(unit, file=unit.file.resolve().relative_to(source.root.resolve()))
@@ -300,11 +301,11 @@ def _unpack(
 ) -> tuple[dict[str, tuple[Any, ...]], CaseSet, list[dict[str, Any]]]:
     """Units as the fields of a case set, the operators and tolerances, and the original's answers by unit."""
     units = [_here(unpack_unit(entry["unit"]), source) for entry in manifest["units"]]
-    cases = tuple(unit for unit in units if isinstance(unit, Case))
-    scripts = tuple(unit for unit in units if isinstance(unit, Script))
+    kinds: dict[str, type[Any]] = {"cases": Case, "declared": Declared, "scripts": Script}
+    members = {name: tuple(unit for unit in units if isinstance(unit, kind)) for name, kind in kinds.items()}
     answers = [entry["answer"] for entry in manifest["units"]]
-    return {"cases": cases, "scripts": scripts}, unpack_cases(manifest["cases"]), answers
+    return members, unpack_cases(manifest["cases"]), answers
 
 
-def _here(unit: Case | Script, source: SourceTree) -> Case | Script:
+def _here(unit: Unit, source: SourceTree) -> Unit:
     return replace(unit, file=source.root / unit.file) if isinstance(unit, Script) else unit

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from tritonport.verify.cases import Case, CaseSet, Operator, Script
+from tritonport.declared import Declared
+from tritonport.verify.cases import Case, CaseSet, Operator, Script, Unit
 from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.tolerance import ToleranceSpec
 
@@ -47,7 +48,7 @@ def unpack_setup(data: dict[str, Any]) -> Setup:
 
 def pack_cases(cases: CaseSet) -> dict[str, Any]:
     """Operators and tolerances; units go one by one."""
-    return asdict(replace(cases, cases=(), scripts=()))
+    return asdict(replace(cases, cases=(), declared=(), scripts=()))
 
 
 def unpack_cases(data: dict[str, Any]) -> CaseSet:
@@ -60,19 +61,19 @@ def unpack_cases(data: dict[str, Any]) -> CaseSet:
     return CaseSet(operators, tolerances=ToleranceSpec(**data["tolerances"]))
 
 
-def pack_unit(unit: Case | Script) -> dict[str, Any]:
+def pack_unit(unit: Unit) -> dict[str, Any]:
     data = asdict(unit)
     if isinstance(unit, Script):
         data["file"] = str(unit.file)
     return {"kind": type(unit).__name__, **data}
 
 
-def unpack_unit(data: dict[str, Any]) -> Case | Script:
+def unpack_unit(data: dict[str, Any]) -> Unit:
     fields: dict[str, Any] = {k: _hashable(v) for k, v in data.items() if k != "kind"}
     if data["kind"] == "Script":
         fields["file"] = Path(data["file"])
         return Script(**fields)
-    return Case(**fields)
+    return Declared(**fields) if data["kind"] == "Declared" else Case(**fields)
 
 
 def _hashable(value: Any) -> Any:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from tritonport.verify.cases import Case, Script
+from tritonport.declared import Declared
+from tritonport.verify.cases import Script, Unit
 from tritonport.verify.slots import Job, Slot
 
 Progress = Callable[[str, int, int], None]
@@ -72,11 +73,13 @@ def _drive(slots: Sequence[Slot], work: Callable[[Slot], None]) -> None:
         raise failures[0]
 
 
-def _longest_first(units: Sequence[Case | Script]) -> list[int]:
+def _longest_first(units: Sequence[Unit]) -> list[int]:
     def cost(index: int) -> int:
         unit = units[index]
         if isinstance(unit, Script):
             return 0
+        if isinstance(unit, Declared):
+            return unit.cost
         return unit.batch * unit.length * (unit.value_heads or unit.heads)
 
     return sorted(range(len(units)), key=cost, reverse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonport.sources.tree import SourceTree
-from tritonport.verify.cases import Case, CaseSet, Script
+from tritonport.verify.cases import CaseSet, Script, Unit
 from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.messages import Setup, pack_unit
 from tritonport.verify.model import (
@@ -36,7 +36,7 @@ class Job:
 
     original: Setup
     migrated: Setup
-    units: tuple[tuple[Case | Script, int], ...]
+    units: tuple[tuple[Unit, int], ...]
 
     @classmethod
     def make(
@@ -46,9 +46,8 @@ class Job:
         inside = source.root / source.package if source.package else source.entry_path
         watched = (str(inside.resolve()),)
         exact = {target.name: target.exact for target in targets}
-        everything: tuple[Case | Script, ...] = (*cases.cases, *cases.scripts)
         cores = HAZARD_CORES if hazard else WHOLE_RUN_CORES
-        units = tuple((unit, cores[n % len(cores)]) for n, unit in enumerate(everything))
+        units = tuple((unit, cores[n % len(cores)]) for n, unit in enumerate(cases.units))
         return cls(
             Setup((root,), watched, None, source.version, {}, cases, hazard),
             Setup((folder, root), watched, folder, source.version, exact, cases, hazard),
@@ -94,7 +93,7 @@ class Slot:
     def second(self, index: int, original: Mapping[str, Any]) -> CaseResult:
         """The migrated side, from the files of the first."""
         unit, cores = self._job.units[index]
-        operator = unit.operator if isinstance(unit, Case) else "script"
+        operator = "script" if isinstance(unit, Script) else unit.operator
         if "skipped" in original:
             return CaseResult(unit.id, operator, "skipped", original["skipped"])
         if "error" in original:
@@ -102,7 +101,7 @@ class Slot:
         return self._second(unit, operator, cores, unit_folder(self._folder, index), original)
 
     def _second(
-        self, unit: Case | Script, operator: str, cores: int, folder: Path, original: Mapping[str, Any]
+        self, unit: Unit, operator: str, cores: int, folder: Path, original: Mapping[str, Any]
     ) -> CaseResult:
         request = {"unit": pack_unit(unit), "folder": str(folder), "original": original, "cores": cores}
         try:

@@ -44,7 +44,9 @@ def make_arguments(case: Case, *, grad: bool) -> dict[str, Any]:
     for name, (kind, *shape) in case["tensors"].items():
         dtype = _dtype(case, kind)
         tensor = torch.zeros(*(_size(term, case["sizes"]) for term in shape), dtype=dtype)
-        made[name] = tensor.requires_grad_(grad and dtype.is_floating_point)
+        wanted = grad and dtype.is_floating_point and name not in case.get("constant", ())
+        made[name] = tensor.requires_grad_(wanted)
+    made.update(dict.fromkeys(case.get("nothing", ())))
     if case.get("cu_seqlens"):
         made["cu_seqlens"] = torch.tensor(case["cu_seqlens"], dtype=torch.int64)
     return made
@@ -77,9 +79,11 @@ def accepted(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, A
 
 def _operator(case: Case) -> list[str]:
     """Forward, and backward through autograd, of one public operator."""
-    function = _load(case["operator"])
+    operator = case["operator"]
+    places = [operator] if isinstance(operator, str) else operator
+    function = next((found for found in map(_load, places) if found is not None), None)
     if function is None:
-        return [f"no {case['operator']} in this release"]
+        return [f"no {' or '.join(places)} in this release"]
     backward = case.get("backward", False)
     given = make_arguments(case, grad=backward)
     arguments = accepted(function, given)
@@ -87,7 +91,7 @@ def _operator(case: Case) -> list[str]:
         arguments.update({name: given[name] for name in case.get("extra", []) if name in given})
     missing = [name for name in case.get("requires", []) if name not in arguments]
     if missing:
-        return [f"{case['operator']} does not take {', '.join(missing)} in this release"]
+        return [f"{places[0]} does not take {', '.join(missing)} in this release"]
     outputs = function(**arguments)
     if backward:
         _backward(outputs)

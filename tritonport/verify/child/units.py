@@ -4,39 +4,20 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import inspect
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from tritonport.declared import Declared
 from tritonport.verify.cases import Case, CaseSet, Operator, Script
 from tritonport.verify.child.compare import DTYPE_NAMES, leaves
+from tritonport.verify.child.declared import DeclaredUnit
 from tritonport.verify.child.operators import KINDS, run_operator, run_reference
+from tritonport.verify.child.unit import NotHereError, Unit, accepts, first_of, required
 from tritonport.verify.tolerance import Tolerance
-
-
-class NotHereError(Exception):
-    """This release or file cannot run the unit; the message says why."""
-
-
-class Unit(ABC):
-    """exact_reference: whether `reference` answers; tolerance: for one of its outputs."""
-
-    @abstractmethod
-    def inputs(self) -> dict[str, Any]: ...
-
-    @abstractmethod
-    def run(self, values: dict[str, Any]) -> dict[str, Tensor]: ...
-
-    @abstractmethod
-    def reference(self, values: dict[str, Any]) -> dict[str, Tensor] | None: ...
-
-    @abstractmethod
-    def tolerance(self, name: str, output: Tensor) -> Tolerance: ...
 
 
 class OperatorUnit(Unit):
@@ -46,7 +27,7 @@ class OperatorUnit(Unit):
         operator = cases.operators[case.operator]
         _require_version(case, version)
         self._case, self._spec, self._kind = case, cases.tolerances, KINDS[operator.kind]
-        self._function = _resolve(operator)
+        self._function = first_of(operator.callables)
         self._operator = operator
 
     def inputs(self) -> dict[str, Any]:
@@ -97,7 +78,9 @@ class ScriptUnit(Unit):
         )
 
 
-def make_unit(what: Case | Script, cases: CaseSet, version: str | None) -> Unit:
+def make_unit(what: Case | Declared | Script, cases: CaseSet, version: str | None) -> Unit:
+    if isinstance(what, Declared):
+        return DeclaredUnit(what, cases.tolerances)
     return ScriptUnit(what) if isinstance(what, Script) else OperatorUnit(what, cases, version)
 
 
@@ -108,48 +91,18 @@ def _require_version(case: Case, version: str | None) -> None:
         raise NotHereError(f"needs release {case.since} or later, this is {version}")
 
 
-def _resolve(operator: Operator) -> Callable[..., Any]:
-    """The function under the first of its names that this release has."""
-    for name in operator.callables:
-        module, _, attribute = name.partition(":")
-        try:
-            return getattr(importlib.import_module(module), attribute)
-        except ModuleNotFoundError as error:
-            if error.name is None or not module.startswith(error.name):
-                raise  # the module is there, something that it needs is not
-        except AttributeError:
-            continue
-    raise NotHereError(f"this release has no {' or '.join(operator.callables)}")
-
-
 def _names(function: Callable[..., Any], operator: Operator, values: Mapping[str, Any]) -> dict[str, str]:
     """role -> the name that this release's function takes it under."""
     names: dict[str, str] = {}
     for role in (r for r in values if not r.startswith("grad_")):
         candidates = operator.parameters.get(role, (role,))
-        found = next((name for name in candidates if _accepts(function, name)), None)
+        found = next((name for name in candidates if accepts(function, name)), None)
         if found is None:
             raise NotHereError(f"{operator.name} of this release takes no {' or '.join(candidates)}")
         names[role] = found
-    required = {n for n, p in inspect.signature(function).parameters.items() if _required(p)}
-    if missing := required - set(names.values()):
+    if missing := required(function) - set(names.values()):
         raise NotHereError(f"{operator.name} of this release requires {', '.join(sorted(missing))}")
     return names
-
-
-def _required(parameter: inspect.Parameter) -> bool:
-    plain = parameter.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return plain and parameter.default is inspect.Parameter.empty
-
-
-def _accepts(function: Callable[..., Any], name: str) -> bool:
-    """Named in the signature, or taken out of **kwargs by name: an unknown keyword would be swallowed
-    silently."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(p.name == name for p in parameters):
-        return True
-    swallows = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
-    return swallows and name in inspect.unwrap(function).__code__.co_consts
 
 
 def _load(script: Script) -> Any:
