@@ -40,7 +40,7 @@ def facts_of(source: str, *helpers: str) -> KernelFacts:
     tree = cst.parse_module(source)
     functions = {node.name.value: node for node in tree.body if isinstance(node, cst.FunctionDef)}
     helpers = {k: v for k, v in functions.items() if k != "kernel"}
-    return analyse(functions["kernel"], lambda name, inside: helpers.get(name))
+    return analyse(functions["kernel"], lambda name, inside: [helpers[name]] if name in helpers else [])
 
 
 def only(facts: KernelFacts, index: int) -> Address:

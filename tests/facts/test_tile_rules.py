@@ -63,7 +63,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     },
     "running_sum": {"s": [2, 21, 3], "bias": [3], "N": 8, "REVERSE": True},
     "head_first": {"s": [2, 3, 21], "N": 8},
-    "block_scan": {"s": [2, 21, 3], "N": 8},
+    "own_axis": {"g": [2, 13, 35], "a": [35]},
+    "block_scan": {"s": [2, 13, 35], "N": 8},
     "promoted": {"x": [16, 16], "beta": [16], "y": {"empty": [16, 16]}, "N": 16},
 }
 

@@ -52,16 +52,22 @@ class Memo:
     """What stays true of one file while its rules run.
 
     facts: by definition node; a function that no rule has touched keeps its node from tree to tree. dotted: full names
-    by source text. helpers: the jit function that a name means in a module; homes: the module that defines it. These
-    follow upstream's text, which does not change.
+    by source text. helpers: the jit function that a name means in a module; homes: the module that defines it. bound:
+    the names that the file binds, but for what it imports from a module. These follow upstream's text, which does not
+    change. lines: where the nodes of the last tree that was asked stand.
     """
 
     facts: dict[cst.FunctionDef, KernelFacts] = field(default_factory=dict[cst.FunctionDef, KernelFacts])
     dotted: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    helpers: dict[tuple[str, str], cst.FunctionDef | None] = field(
-        default_factory=dict[tuple[str, str], "cst.FunctionDef | None"]
+    helpers: dict[tuple[str, str], tuple[cst.FunctionDef, ...]] = field(
+        default_factory=dict[tuple[str, str], "tuple[cst.FunctionDef, ...]"]
     )
     homes: dict[cst.FunctionDef, str] = field(default_factory=dict[cst.FunctionDef, str])
+    axes: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
+    bound: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    lines: dict[cst.Module, dict[cst.CSTNode, int]] = field(
+        default_factory=dict[cst.Module, dict[cst.CSTNode, int]]
+    )
 
     def keep(self, tree: cst.Module) -> None:
         """Forgets functions that are no longer in the tree."""
@@ -138,14 +144,16 @@ class FileContext:
     def launch_call(self, site: LaunchSite) -> cst.Call:
         return self.subscript_calls[site.ordinal]
 
-    @cached_property
     def _lines(self) -> dict[cst.CSTNode, int]:
-        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        return {node: position.start.line for node, position in wrapper.resolve(PositionProvider).items()}
+        if self.tree not in self.memo.lines:
+            self.memo.lines.clear()
+            found = MetadataWrapper(self.tree, unsafe_skip_copy=True).resolve(PositionProvider)
+            self.memo.lines[self.tree] = {node: position.start.line for node, position in found.items()}
+        return self.memo.lines[self.tree]
 
     def upstream_line(self, node: cst.CSTNode) -> int:
         """Upstream's line of a node; costs a position pass, so only for what is reported."""
-        line = self._lines.get(node, 1)
+        line = self._lines().get(node, 1)
         origin = self.origins[line - 1] if line <= len(self.origins) else None
         return origin.line if origin is not None and origin.line is not None else line
 

@@ -1,6 +1,8 @@
-"""Takes a factor out of one axis of a launch's grid."""
+"""Changes a factor of one axis of a launch's grid."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -14,47 +16,52 @@ class GridStopped(Exception):
     """A grid that cannot be edited."""
 
 
-def drop_factor(
-    file: FileContext, site: LaunchSite, axis: int, factor: str
-) -> tuple[cst.CSTNode, cst.CSTNode]:
-    """The edit of the grid's axis. Raises GridStopped where the grid is not a tuple that is written out."""
+def change_factor(
+    file: FileContext, site: LaunchSite, axis: int, factor: str, by: str
+) -> tuple[cst.BaseExpression, cst.BaseExpression]:
+    """The grid's axis and what it becomes. Raises GridStopped where the grid is not a tuple that is written out."""
+    if any(grid.form == "unknown" for grid in site.grids):
+        raise GridStopped("the grid is known at run time only")
     call = file.launch_call(site)
     assert isinstance(call.func, cst.Subscript)
     elements = [e.slice.value for e in call.func.slice if isinstance(e.slice, cst.Index)]
     if len(elements) == 1 and isinstance(elements[0], cst.Name):
         elements = [_assigned(file, call, elements[0].value)]
+    if len(elements) == 1 and isinstance(elements[0], cst.Lambda):
+        elements = [elements[0].body]
     if len(elements) == 1 and isinstance(elements[0], cst.Tuple):
         elements = [e.value for e in elements[0].elements]
     if axis >= len(elements):
         raise GridStopped(f"a grid without axis {axis}: {code_of(call.func)}")
-    return elements[axis], without_factor(elements[axis], factor)
+    return elements[axis], with_factor(elements[axis], factor, by)
 
 
 def _assigned(file: FileContext, call: cst.Call, name: str) -> cst.BaseExpression:
-    """The one expression that a name is assigned in the function around a launch."""
+    """The one grid that a name stands for in the function around a launch: a tuple, or what a function returns."""
     for nodes in file.functions.values():
         for node in nodes:
-            if not any(found is call for found in walk(node)):
-                continue
-            values = [
-                found.value
-                for found in walk(node)
-                if isinstance(found, cst.Assign)
-                and any(isinstance(t.target, cst.Name) and t.target.value == name for t in found.targets)
-            ]
-            if len(values) == 1 and isinstance(values[0], cst.Tuple):
-                return values[0]
+            if any(found is call for found in walk(node)):
+                grids = [grid for found in walk(node) for grid in _grids(found, name)]
+                if len(grids) == 1 and isinstance(grids[0], (cst.Tuple, cst.Lambda)):
+                    return grids[0]
     raise GridStopped(f"the grid `{name}` is not one tuple")
 
 
-def without_factor(node: cst.BaseExpression, factor: str) -> cst.BaseExpression:
-    """A product without one of its factors."""
+def _grids(node: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression | None]:
+    """What a statement gives to a name, where it is one that gives anything."""
+    if isinstance(node, cst.Assign):
+        if any(isinstance(t.target, cst.Name) and t.target.value == name for t in node.targets):
+            yield node.value
+    elif isinstance(node, cst.FunctionDef) and node.name.value == name:
+        yield from (found.value for found in walk(node.body) if isinstance(found, cst.Return))
+
+
+def with_factor(node: cst.BaseExpression, factor: str, by: str) -> cst.BaseExpression:
+    """A product with one of its factors replaced. Raises GridStopped where it has no such factor."""
+    if code_of(node) == factor:
+        return cst.parse_expression(by)
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
         if code_of(node.right) == factor:
-            return node.left
-        if code_of(node.left) == factor:
-            return node.right
-        return node.with_changes(left=without_factor(node.left, factor))
-    if code_of(node) == factor:
-        return cst.Integer("1")
+            return node.with_changes(right=cst.parse_expression(by))
+        return node.with_changes(left=with_factor(node.left, factor, by))
     raise GridStopped(f"`{code_of(node)}` is not a multiple of `{factor}`")

@@ -82,7 +82,8 @@ class GridCollapse:
             name, chosen = _wrapper(file, site, planned)
             wrappers.add(name)
             target = cst.ensure_type(file.launch_call(site).func, cst.Subscript).value
-            extra = [keyword(k, v) for k, v in file.programs.site_extra(site)]
+            changed = _changed_axes(file, site, planned[0])
+            extra = [keyword(k, changed.get(k, v)) for k, v in file.programs.site_extra(site)]
             args = [*chosen, *extra]
             result.rewrite(
                 target,
@@ -92,6 +93,12 @@ class GridCollapse:
                 kernel=planned[0],
             )
         import_from_runtime(file, result, wrappers)
+
+
+def _changed_axes(file: FileContext, site: LaunchSite, key: str) -> dict[str, str]:
+    """Sizes that a rule before gave to axes of this launch's grid, by the parameter that carries them."""
+    names = file.programs.plans[key].axis_names
+    return {names[axis]: text for (at, axis), text in file.memo.axes.items() if at == site.ordinal}
 
 
 def _expression(node: cst.CSTNode) -> cst.BaseExpression:

@@ -1,31 +1,34 @@
-"""heads-in-tile: a scan along rows, one head per program, becomes a scan of a [rows, heads] tile."""
+"""heads-in-tile: a kernel that walks rows, one head per program, takes [rows, heads] tiles."""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 import libcst as cst
 
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.algebra import Def, KernelFacts
-from tritonport.facts.algebra.poly import Poly
+from tritonport.facts.algebra import KernelFacts, accesses
 from tritonport.facts.algebra.values import Num, shape_of
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import names_in, walk
+from tritonport.facts.walk import names_in
 from tritonport.passes.gate_layout import launches
-from tritonport.passes.grid_axis import GridStopped, drop_factor, without_factor
+from tritonport.passes.grid_axis import GridStopped, change_factor
+from tritonport.passes.head_first import Heads, head_parameters
+from tritonport.passes.head_split import Edit, Split, head_split
 from tritonport.passes.host_layout import LaunchStopped, keyword_added
-from tritonport.passes.kernels import TileKernel, kernels
-from tritonport.passes.lift_heads import CannotLift, Edit, Lift
-from tritonport.passes.syntax import method, replace
+from tritonport.passes.kernels import TileKernel, axis_parameters, kernels
+from tritonport.passes.lift_heads import CannotLift, Lift
+from tritonport.passes.syntax import code_of, method
 from tritonport.record import RuleClass
+
+AT_MOST = 32
+"""Heads of one tile. With 64 rows and 8 heads chunk_local_cumsum takes 8.3 % of the unified buffer, so 32 a third."""
 
 
 class HeadsInTile:
-    """The head axis leaves the grid and enters the tile; each head is scanned by itself as before."""
+    """The head axis of the grid becomes groups of heads, and the heads of a group an axis of the tile."""
 
     slug = "heads-in-tile"
     rule_class: RuleClass = "reordered"
@@ -33,45 +36,64 @@ class HeadsInTile:
     def run(self, file: FileContext) -> RuleResult:
         result = RuleResult()
         for kernel in kernels(file):
-            if kernel.facts.calls_of("cumsum", "associative_scan") and not kernel.facts.calls_of("dot"):
+            if not kernel.facts.calls_of("dot"):
                 self._kernel(file, kernel, result)
         return result
 
     def _kernel(self, file: FileContext, kernel: TileKernel, result: RuleResult) -> None:
         facts = kernel.facts
-        split = head_split(facts)
-        if split is None or not _scans_vectors(facts):
+        split = head_split(facts, axis_parameters(file, kernel.key))
+        if split is None or not (_scans_vectors(facts) or _walks_heads(facts, split)):
             return
         try:
-            width = fresh("HEADS", {n.value for n in names_in(facts.function)})
+            taken = {n.value for n in names_in(facts.function)}
+            width, first = fresh("HEADS", taken), fresh(f"{split.head.name}_first", taken)
             edits = [
-                *split.edits(width),
+                *split.edits(facts, width, first),
                 *_wide_products(facts, split),
-                *Lift(facts, split.head, split.heads, width).edits(),
+                *Lift(facts, split.head, split.heads, width, first).edits(),
             ]
             sites = launches(file, kernel.key)
-            host = [drop_factor(file, site, split.axis, _passed(site, split.heads)) for site in sites]
+            host = [_in_groups(file, kernel.key, site, split) for site in sites]
             widths = [_width_argument(file, site, split.heads, width) for site in sites]
         except (CannotLift, GridStopped, LaunchStopped) as why:
             result.not_applicable(facts.function.name, str(why), kernel=kernel.key)
             return
         params = _with_width(facts.function.params, split.heads, width)
-        replace(result, facts.function.params, params, kernel.key)
-        for old, build in (*edits, *(constant(*edit) for edit in host), *widths):
+        exact = not facts.calls_of(*_SCANS, *_REDUCTIONS)
+        result.rewrite(
+            facts.function.params,
+            lambda _: params.deep_clone(),
+            kernel=kernel.key,
+            rule_class="exact" if exact else None,
+        )
+        for old, build in (*edits, *host, *widths):
             result.rewrite(old, build, kernel=kernel.key, counts=False)
+
+
+_SCANS = ("cumsum", "associative_scan")
+_REDUCTIONS = ("sum", "max", "min")
+
+
+def _in_groups(file: FileContext, key: str, site: LaunchSite, split: Split) -> Edit:
+    """The launch's grid with groups of heads for heads; what else reads the grid's size gets to know it."""
+    plan = file.programs.plans.get(key)
+    if plan is not None and plan.formulas[split.axis] is not None:
+        raise GridStopped("the kernel computes the size of that axis from its tiles")
+    triton = file.analysis.index.local_name(file.module.name, "triton") or "triton"
+    heads = _passed(site, split.heads)
+    old, new = change_factor(file, site, split.axis, heads, f"{triton}.cdiv({heads}, {AT_MOST})")
+    file.memo.axes[site.ordinal, split.axis] = code_of(new)
+    return old, lambda _: new.deep_clone()
 
 
 def _width_argument(file: FileContext, site: LaunchSite, heads: str, width: str) -> Edit:
     """The launch with the tile's extent; the grid inside it may be edited too."""
     triton = file.analysis.index.local_name(file.module.name, "triton") or "triton"
-    text = f"{triton}.next_power_of_2({_passed(site, heads)})"
+    text = f"min({triton}.next_power_of_2({_passed(site, heads)}), {AT_MOST})"
     return file.launch_call(site), lambda updated: keyword_added(
         cst.ensure_type(updated, cst.Call), width, text
     )
-
-
-def constant(old: cst.CSTNode, new: cst.CSTNode) -> Edit:
-    return old, lambda _: new.deep_clone()
 
 
 def _passed(site: LaunchSite, name: str) -> str:
@@ -81,31 +103,9 @@ def _passed(site: LaunchSite, name: str) -> str:
     return ast.unparse(found)
 
 
-@dataclass(frozen=True)
-class Split:
-    """`head, batch = pid % H, pid // H`. axis: of the grid; whole: expressions that become the pid itself.
-
-    flat: an argument of a helper that holds the factor H.
-    """
-
-    head: Def
-    heads: str
-    axis: int
-    modulo: cst.BinaryOperation
-    quotients: tuple[cst.BinaryOperation, ...]
-    flat: cst.BaseExpression | None
-
-    def edits(self, width: str) -> list[Edit]:
-        found = [constant(self.modulo, cst.parse_expression(f"tl.arange(0, {width})[None, :]"))]
-        found += [constant(q, q.left) for q in self.quotients]
-        if self.flat is not None:
-            found.append(constant(self.flat, without_factor(self.flat, self.heads)))
-        return found
-
-
 def _wide_products(facts: KernelFacts, split: Split) -> list[Edit]:
     """A head of 64 bits stays one where it is multiplied by what only the host knows: `head * rows` may not fit 32."""
-    number = facts.value(split.modulo)
+    number = facts.value(split.whole)
     if not isinstance(number, Num) or number.dtype != "int64":
         return []
     return [
@@ -123,67 +123,17 @@ def _times_runtime(facts: KernelFacts, use: cst.Name) -> bool:
     return isinstance(factor, Num) and not factor.constexpr
 
 
-def head_split(facts: KernelFacts) -> Split | None:
-    """The one assignment of a head from a program id."""
-    for definition in facts.defs.values():
-        node = definition.expr
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
-            split = _split(facts, definition, node)
-            if split is not None:
-                return split
-    return None
-
-
-def _split(facts: KernelFacts, definition: Def, node: cst.BinaryOperation) -> Split | None:
-    if not isinstance(node.left, cst.Name) or not isinstance(node.right, cst.Name):
-        return None
-    source = facts.value(node.left)
-    place = _place(facts, source, node.right.value) if isinstance(source, Num) else None
-    if place is None:
-        return None
-    quotients: list[cst.BinaryOperation] = []
-    for origin in facts.reads.get(node.left, frozenset[Def]()):
-        for use in facts.uses(origin):
-            parent = facts.parents[use]
-            if parent is node:
-                continue
-            if not _is_quotient(parent, use, node.right.value):
-                return None
-            assert isinstance(parent, cst.BinaryOperation)
-            quotients.append(parent)
-    return Split(definition, node.right.value, place[0], node, tuple(quotients), place[1])
-
-
-def _is_quotient(node: cst.CSTNode, use: cst.Name, heads: str) -> bool:
-    return (
-        isinstance(node, cst.BinaryOperation)
-        and isinstance(node.operator, cst.FloorDivide)
-        and node.left is use
-        and isinstance(node.right, cst.Name)
-        and node.right.value == heads
-    )
-
-
-def _place(facts: KernelFacts, source: Num, heads: str) -> tuple[int, cst.BaseExpression | None] | None:
-    """(grid axis, helper's argument) of a program id, or of the remainder of one that a helper took."""
-    symbol = next(iter(source.poly.symbols), None)
-    if symbol is None or source.poly != Poly.of(symbol):
-        return None
-    if symbol.kind == "pid":
-        return int(symbol.label[-2]), None
-    if not symbol.key.startswith("mod(program_id("):
-        return None
-    inner = next(iter(symbol.parts[0].symbols))
-    for call in (n for n in walk(facts.function.body) if isinstance(n, cst.Call)):
-        value = facts.value(call.args[0].value) if len(call.args) == 1 and call not in facts.calls else None
-        if isinstance(value, Num) and value.poly == symbol.parts[1]:
-            return int(inner.label[-2]), call.args[0].value
-    return None
-
-
 def _scans_vectors(facts: KernelFacts) -> bool:
-    calls = facts.calls_of("cumsum", "associative_scan")
-    return all(len(shape_of(facts.value(c.args[0].value)) or ()) == 1 for c in calls)
+    calls = facts.calls_of(*_SCANS)
+    return bool(calls) and all(len(shape_of(facts.value(c.args[0].value)) or ()) == 1 for c in calls)
+
+
+def _walks_heads(facts: KernelFacts, split: Split) -> bool:
+    """Whether every tile that the kernel moves is one value per row, of one head."""
+    bases = {h.base for h in head_parameters(facts) if isinstance(h, Heads) and h.heads == split.heads}
+    tiles = {a.base for access in accesses(facts) for a in access.addresses if a.shape}
+    known = all(access.why is None for access in accesses(facts))
+    return known and bool(bases) and tiles <= bases
 
 
 def _with_width(params: cst.Parameters, heads: str, width: str) -> cst.Parameters:

@@ -50,7 +50,7 @@ def _facts(file: FileContext, node: cst.FunctionDef, key: str) -> KernelFacts:
     if node not in file.memo.facts:
         grid = axis_parameters(file, key)
         file.memo.facts[node] = analyse(
-            node, lambda name, inside: _helper(file, name, inside), lambda expr: _dotted(file, expr), grid
+            node, lambda name, inside: _helpers(file, name, inside), lambda expr: _dotted(file, expr), grid
         )
     return file.memo.facts[node]
 
@@ -78,32 +78,27 @@ def _dotted(file: FileContext, node: cst.BaseExpression) -> str | None:
     return names[0] if names else text if text in _BUILTINS else None
 
 
-def _helper(file: FileContext, name: str, inside: cst.FunctionDef | None) -> cst.FunctionDef | None:
-    """A helper by its name in the kernel's module, or in the module of the helper that calls it."""
+def _helpers(file: FileContext, name: str, inside: cst.FunctionDef | None) -> tuple[cst.FunctionDef, ...]:
+    """Helpers that a name may mean in the kernel's module, or in the module of the helper that calls it."""
     memo = file.memo
     module = file.module.name if inside is None else memo.homes[inside]
     if (module, name) not in memo.helpers:
-        helper, home = _parsed_helper(file, module, name)
-        memo.helpers[module, name] = helper
-        if helper is not None:
-            memo.homes[helper] = home
+        found = _parsed_helpers(file, module, name)
+        memo.helpers[module, name] = tuple(found)
+        memo.homes.update(found)
     return memo.helpers[module, name]
 
 
-def _parsed_helper(file: FileContext, module: str, name: str) -> tuple[cst.FunctionDef | None, str]:
-    """A helper as upstream has it, where the name means exactly one jit function; and the module that defines it."""
+def _parsed_helpers(file: FileContext, module: str, name: str) -> dict[cst.FunctionDef, str]:
+    """Helpers as upstream has them, with the modules that define them; none where one of them is no function."""
     analysis = file.analysis
-    keys = jit_meanings(analysis.index, analysis.functions, module, ast.Name(name, ast.Load()))
-    if len(keys) != 1:
-        return None, module
-    definition, home = (
-        analysis.functions[keys[0]].definition.node,
-        analysis.functions[keys[0]].definition.module,
-    )
-    if isinstance(definition, ast.ClassDef):
-        return None, module
-    bare = ast.FunctionDef(
-        name=definition.name, args=definition.args, body=definition.body, decorator_list=[], lineno=1
-    )
-    parsed = cst.parse_statement(ast.unparse(ast.fix_missing_locations(bare)))
-    return (parsed if isinstance(parsed, cst.FunctionDef) else None), home
+    found: dict[cst.FunctionDef, str] = {}
+    for key in jit_meanings(analysis.index, analysis.functions, module, ast.Name(name, ast.Load())):
+        definition = analysis.functions[key].definition
+        if isinstance(definition.node, ast.ClassDef):
+            return {}
+        node = definition.node
+        bare = ast.FunctionDef(name=node.name, args=node.args, body=node.body, decorator_list=[], lineno=1)
+        parsed = cst.parse_statement(ast.unparse(ast.fix_missing_locations(bare)))
+        found[cst.ensure_type(parsed, cst.FunctionDef)] = definition.module
+    return found

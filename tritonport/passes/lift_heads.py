@@ -8,6 +8,7 @@ import libcst as cst
 
 from tritonport.engine.rule import Build
 from tritonport.facts.algebra import Def, KernelFacts
+from tritonport.facts.algebra.calls import is_elementwise
 from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.values import Unknown, alternatives, shape_of
 from tritonport.facts.walk import names_in, walk
@@ -24,13 +25,17 @@ class CannotLift(Exception):
 
 
 class Lift:
-    """The edits of one kernel. head: the assignment of the head; heads: its count; width: the tile's extent."""
+    """The edits of one kernel. head: the assignment of the head; heads: its count; width: the tile's extent.
 
-    def __init__(self, facts: KernelFacts, head: Def, heads: str, width: str) -> None:
+    first: the name of the first head of a tile.
+    """
+
+    def __init__(self, facts: KernelFacts, head: Def, heads: str, width: str, first: str) -> None:
         self.facts = facts
         self.head = head
         self.heads = heads
         self.width = width
+        self.first = first
         self.tainted: set[Def] = {head}
         while self._spread():
             continue
@@ -128,16 +133,20 @@ class Lift:
             yield node, _along_rows
         elif short == "where":
             yield from self._columns(*(a.value for a in node.args))
-        elif name not in _ALONG and not self._pointwise(node):
-            raise CannotLift(f"a call that may mix heads: {code_of(node)}")
+        elif name not in _ALONG:
+            if not self._pointwise(node):
+                raise CannotLift(f"a call that may mix heads: {code_of(node)}")
+            if len(node.args) > 1 and not isinstance(node.func, cst.Attribute):
+                yield from self._columns(*(a.value for a in node.args))
 
     def _pointwise(self, node: cst.Call) -> bool:
-        """Whether a call gives a value of the shape of its one argument: a cast, a function of each element."""
+        """Whether each element of a call's result comes from the same element of what it is given."""
         if isinstance(node.func, cst.Attribute) and node.func.attr.value == "to":
             return True
-        if len(node.args) != 1 or isinstance(self.facts.value(node), Unknown):
-            return False
-        return self._rank(node) == self._rank(node.args[0].value)
+        name = self.facts.calls.get(node)
+        if name is not None and name.startswith("triton."):
+            return is_elementwise(name)
+        return node not in self.facts.mixing and not isinstance(self.facts.value(node), Unknown)
 
     def _memory(self, node: cst.Call, kind: str) -> Iterator[Edit]:
         pointer = node.args[0].value
@@ -166,7 +175,7 @@ class Lift:
         ]
         if len(own) != 4:
             raise CannotLift(f"a block pointer that is not written out: {code_of(node)}")
-        added = (self.heads, stride, "0", self.width)
+        added = (self.heads, stride, self.first, self.width)
         texts = [f"({a}, {b})" for a, b in zip(own, added, strict=True)]
         texts.append("(1, 0)" if stride == "1" else "(0, 1)")
         values = [rest, *(cst.parse_expression(t) for t in texts)]

@@ -107,6 +107,16 @@ class Args:
         return Unknown(why, self.node)
 
 
+_MIXING = frozenset(["softmax", "cumsum", "cumprod", "sort", "flip", "associative_scan"])
+_ELEMENTWISE = (_SAME_SHAPE - _MIXING) | {"where", "minimum", "maximum", "cast", "inline_asm_elementwise"}
+
+
+def is_elementwise(name: str) -> bool:
+    """Whether each element of the result of `triton.language.<name>` comes from the same element of the arguments."""
+    short = name.removeprefix("triton.language.").removeprefix("math.")
+    return short.startswith("extra.libdevice.") or short in _ELEMENTWISE or short in _PASS
+
+
 def call(name: str, args: Args) -> Value:
     """The result of `triton.language.<name>` or of a builtin; Unknown where it is not modelled."""
     short = name.removeprefix("triton.language.").removeprefix("math.")
@@ -275,6 +285,19 @@ def _pairwise(op: str, left: Value, right: Value) -> Value:
     return binary(op, left, right)
 
 
+def _assembly(args: Args) -> Value:
+    """`tl.inline_asm_elementwise(..., args=[x, y], dtype=...)`: one result of the operands' common shape."""
+    operands = args.get(2, "args")
+    shapes = [shape_of(item) for item in operands.items] if isinstance(operands, Tup) else [None]
+    known = [shape for shape in shapes if shape is not None]
+    if not known or len(known) < len(shapes):
+        return args.unknown("assembly with operands that are not known")
+    total = known[0]
+    for shape in known[1:]:
+        total = broadcast(total, shape) or total
+    return Data(total, dtype_name(args.get(3, "dtype")))
+
+
 def _cast(args: Args) -> Value:
     return cast(args.get(0, "input"), dtype_name(args.get(1, "dtype")))
 
@@ -333,6 +356,7 @@ _CALLS: dict[str, Callable[[Args], Value]] = {
     "view": _shaped,
     "broadcast_to": _shaped,
     "expand_dims": _expand_dims,
+    "inline_asm_elementwise": _assembly,
     "debug_barrier": _nothing,
     "static_assert": _nothing,
     "static_print": _nothing,

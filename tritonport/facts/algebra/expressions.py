@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
@@ -14,6 +14,7 @@ from tritonport.facts.algebra.values import (
     MISSING,
     NONE,
     Const,
+    Data,
     Guarded,
     Mask,
     Num,
@@ -64,7 +65,7 @@ class Expressions:
         self._numbers: dict[object, int] = {}
         self.inside: cst.FunctionDef | None = None
         """The helper whose body is being interpreted."""
-        self._site: tuple[cst.CSTNode, ...] = ()
+        self._site: tuple[cst.Call, ...] = ()
         self._ticks = 0
         self._kinds: dict[type[cst.CSTNode], Callable[[cst.CSTNode, State], Value]] = {
             cst.Name: self._name,
@@ -239,13 +240,13 @@ class Expressions:
         if self.recording and name is not None:
             self.facts.calls[node] = name
         if name is not None and (name.startswith("triton.") or name in _BUILTINS):
+            if self._site and not calls.is_elementwise(name):
+                self.facts.mixing.add(self._site[0])
             return self._placed(calls.call(name, args), node)
-        helper = self.resolve(node.func.value, self.inside) if isinstance(node.func, cst.Name) else None
-        return (
-            self.inline(helper, args)
-            if helper is not None
-            else args.unknown("a function that is not resolved")
-        )
+        helpers = self.resolve(node.func.value, self.inside) if isinstance(node.func, cst.Name) else ()
+        if not helpers:
+            return args.unknown("a function that is not resolved")
+        return _alike([self.inline(helper, args) for helper in helpers], args)
 
     def inline(self, helper: cst.FunctionDef, args: calls.Args) -> Value:
         raise NotImplementedError
@@ -288,3 +289,15 @@ def _pick(element: cst.BaseSlice) -> str:
     ):
         return "None"
     return "?"
+
+
+def _alike(results: Sequence[Value], args: calls.Args) -> Value:
+    """What a call returns that means one of several functions: what all of them return."""
+    first = results[0]
+    if all(result == first for result in results):
+        return first
+    shapes = {result.shape if isinstance(result, Data) else None for result in results}
+    if len(shapes) > 1 or None in shapes:
+        return args.unknown("functions of one name that return different things")
+    kinds = {ops.dtype_of(result) for result in results}
+    return Data(shapes.pop(), kinds.pop() if len(kinds) == 1 else "?")

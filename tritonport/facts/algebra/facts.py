@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,8 +15,8 @@ from tritonport.facts.walk import names_in
 if TYPE_CHECKING:
     from tritonport.facts.algebra.accesses import Access
 
-ResolveHelper = Callable[[str, "cst.FunctionDef | None"], "cst.FunctionDef | None"]
-"""(name, the helper in whose body it stands or None) -> the jit function that it means there."""
+ResolveHelper = Callable[[str, "cst.FunctionDef | None"], "Sequence[cst.FunctionDef]"]
+"""(name, the helper in whose body it stands or None) -> the jit functions that it may mean there."""
 Dotted = Callable[[cst.BaseExpression], "str | None"]
 
 
@@ -60,6 +60,8 @@ class KernelFacts:
     defs: dict[cst.Name, Def] = field(default_factory=dict[cst.Name, Def])
     calls: dict[cst.Call, str] = field(default_factory=dict[cst.Call, str])
     """Dotted name of each call's function (`triton.language.load`), where it has one."""
+    mixing: set[cst.Call] = field(default_factory=set[cst.Call])
+    """Calls of helpers in whose bodies a function looks beyond single elements (a reduction, a scan, a load)."""
     accesses: tuple[Access, ...] | None = field(default=None, repr=False)
     """Loads and stores, once `accesses` has been asked for them."""
 

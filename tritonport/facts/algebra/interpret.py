@@ -25,13 +25,13 @@ def analyse(
 ) -> KernelFacts:
     """The facts about one jit function. Nodes of the facts are nodes of this very tree.
 
-    resolve: gives the definition of a helper jit function by its name, and by the helper that calls it, if one does.
+    resolve: gives the definitions of a helper jit function by its name, and by the helper that calls it, if one does.
     dotted: gives the full name of a library function (`tl.load` -> `triton.language.load`), None for anything else.
     grid: for axes of the grid (`"1"`), the parameter that every launch passes as the size of the axis.
     """
     facts = KernelFacts(function, dotted or default_dotted)
     _note_parents(function, facts)
-    interpreter = Interpreter(facts, resolve or (lambda name, inside: None))
+    interpreter = Interpreter(facts, resolve or (lambda name, inside: ()))
     interpreter.grid = grid or {}
     interpreter.assigned = frozenset(assigned_names(function.body))
     interpreter.block(function.body, interpreter.start(function))

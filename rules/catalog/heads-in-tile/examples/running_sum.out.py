@@ -6,7 +6,8 @@ import triton.language as tl
 @triton.jit
 def running_sum(s, bias, o, T, H: tl.constexpr, HEADS: tl.constexpr, N: tl.constexpr, REVERSE: tl.constexpr):
     i_t, i_bh = tl.program_id(0), tl.program_id(1)
-    i_b, i_h = i_bh, tl.arange(0, HEADS)[None, :]
+    i_h_first = (i_bh % tl.cdiv(H, HEADS)) * HEADS
+    i_b, i_h = i_bh // tl.cdiv(H, HEADS), i_h_first + tl.arange(0, HEADS)[None, :]
     o_t = i_t * N + tl.arange(0, N)
     m_t = o_t < T
     # [N]
@@ -22,7 +23,7 @@ def running_sum(s, bias, o, T, H: tl.constexpr, HEADS: tl.constexpr, N: tl.const
 def run(s, bias, N, REVERSE):
     B, T, H = s.shape
     o = torch.empty_like(s)
-    grid = (triton.cdiv(T, N), B)
+    grid = (triton.cdiv(T, N), B * triton.cdiv(H, 32))
     running_sum[grid](
         s=s,
         bias=bias,
@@ -31,6 +32,6 @@ def run(s, bias, N, REVERSE):
         H=H,
         N=N,
         REVERSE=REVERSE,
-        HEADS=triton.next_power_of_2(H),
+        HEADS=min(triton.next_power_of_2(H), 32),
     )
     return o
