@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tritonport.discover import Analysis, analyse
-from tritonport.discover.parse import ParsedModule
 from tritonport.emit.backend import EMIT as BACKEND
 from tritonport.emit.backend import BackendPackage, asked_kernels, backend_package
 from tritonport.emit.lock import (
@@ -27,7 +25,7 @@ from tritonport.engine.choices import Choices
 from tritonport.engine.context import Settings
 from tritonport.engine.gates import GateError
 from tritonport.engine.linemap import Origin
-from tritonport.engine.pipeline import FileResult, run_file
+from tritonport.engine.pipeline import FileResult
 from tritonport.engine.rule import Rule
 from tritonport.errors import ExitCode, UserError
 from tritonport.facts.fingerprint import fingerprints
@@ -35,6 +33,7 @@ from tritonport.facts.programs import Programs, plan_programs
 from tritonport.header import with_header
 from tritonport.outcome import exit_code, run_record, with_open_assumptions
 from tritonport.overrides import Entry, Overrides, judge
+from tritonport.parallel import Progress, Work, concerned, run_files
 from tritonport.passes import all_rules
 from tritonport.profiles import load_profile
 from tritonport.record import RunRecord
@@ -43,7 +42,6 @@ from tritonport.sources.tree import SourceTree, digest_bytes
 from tritonport.targets import load_target
 from tritonport.tuning import choices_for, load_tuning
 
-Progress = Callable[[str, int, int], None]
 EMITS = ("tree", BACKEND)
 TILE_RULE = "tile-enlarge"
 """The rule that reads tuning files; without it single kernels have no choices of their own."""
@@ -102,13 +100,14 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     overrides = _overrides(analysis, rules, options)
     settings = _engine_settings(tree, analysis, rules, options)
     settings = replace(settings, choices=overrides.choices(settings.choices), assumptions=options.assumptions)
-    results = run_files(analysis, programs, settings, rules, options.jobs, progress)
+    work = Work(analysis, programs, settings, rules)
+    results = run_files(work, concerned(analysis, programs), options.jobs, progress)
     record = run_record(analysis, programs, results, rules, options.target, options.profile)
     asked = asked_kernels(analysis, record.kernels) if options.emit == BACKEND else ()
     kernels, overrides = overrides.over(with_open_assumptions(record.kernels, asked))
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
-    _check_second_run(tree, texts, _of_output(settings, programs), rules)
+    _check_second_run(work, texts, _of_output(settings, programs), options.jobs, progress)
     dropped = {str(analysis.index.modules[name].file): result.dropped for name, result in changed.items()}
     extra: dict[str, Any] = {
         "settings": _settings(options, overrides),
@@ -185,63 +184,6 @@ def _analysed(tree: SourceTree) -> Analysis:
     return analysis
 
 
-def run_files(
-    analysis: Analysis,
-    programs: Programs,
-    settings: Settings,
-    rules: Sequence[Rule],
-    jobs: int,
-    progress: Progress,
-) -> dict[str, FileResult]:
-    """Run the rules over every module that may change; the others are left out."""
-    modules = [m for m in analysis.index.modules.values() if concerned(m, analysis, programs)]
-    results: dict[str, FileResult] = {}
-    if jobs > 1 and len(modules) > 1:
-        with ProcessPoolExecutor(
-            min(jobs, len(modules)),
-            initializer=_start_worker,
-            initargs=(analysis.discovery.tree, settings, [r.slug for r in rules]),
-        ) as pool:
-            # Long files first, so that no worker is left with one at the end.
-            names = sorted((m.name for m in modules), key=lambda n: -len(analysis.index.modules[n].text))
-            for done, result in enumerate(pool.map(_work, names), 1):
-                results[result.module] = result
-                progress("rules", done, len(modules))
-    else:
-        for done, module in enumerate(modules, 1):
-            results[module.name] = run_file(module, analysis, programs, settings, rules)
-            progress("rules", done, len(modules))
-    return dict(sorted(results.items()))
-
-
-def concerned(module: ParsedModule, analysis: Analysis, programs: Programs) -> bool:
-    """Modules with a planned kernel, a helper variant, a launch of one, or a function on the way to one."""
-    keys = {*programs.plans, *programs.helpers}
-    if any(key.partition(":")[0] == module.name for key in keys):
-        return True
-    if any(s.module == module.name and set(s.kernels) & set(programs.plans) for s in analysis.sites):
-        return True
-    return any(unit.partition(":")[0] == module.name for unit in analysis.reachable) and _decorated(module)
-
-
-def _decorated(module: ParsedModule) -> bool:
-    return any(getattr(node, "decorator_list", ()) for node in module.tree.body)
-
-
-_WORKER: dict[str, object] = {}
-
-
-def _start_worker(tree: SourceTree, settings: Settings, slugs: list[str]) -> None:
-    """Each worker reads the closure for itself: cheaper than sending syntax trees."""
-    analysis = analyse(tree)
-    _WORKER["state"] = (analysis, plan_programs(analysis), settings, [all_rules()[s] for s in slugs])
-
-
-def _work(name: str) -> FileResult:
-    analysis, programs, settings, rules = _WORKER["state"]  # type: ignore[misc]
-    return run_file(analysis.index.modules[name], analysis, programs, settings, rules)
-
-
 def _outputs(
     tree: SourceTree, analysis: Analysis, changed: Mapping[str, FileResult]
 ) -> tuple[dict[str, str], dict[str, tuple[Origin, ...]]]:
@@ -287,18 +229,19 @@ def _check_assumptions(analysis: Analysis, programs: Programs, options: MigrateO
 
 
 def _check_second_run(
-    tree: SourceTree, texts: Mapping[str, str], settings: Settings, rules: Sequence[Rule]
+    first: Work, texts: Mapping[str, str], settings: Settings, jobs: int, progress: Progress
 ) -> None:
     """Migrating the output again must change nothing."""
-    analysis = analyse(tree, overlay={**texts, runtime_path(tree): runtime_text()})
-    programs = plan_programs(analysis)
-    if programs.plans:
-        raise GateError(f"a second run would rewrite {', '.join(sorted(programs.plans))}")
-    for module in analysis.index.modules.values():
-        if str(module.file) in texts and concerned(module, analysis, programs):
-            again = run_file(module, analysis, programs, settings, rules)
-            if again.changed:
-                raise GateError(f"a second run would change {module.file}")
+    tree = first.analysis.discovery.tree
+    overlay = {**texts, runtime_path(tree): runtime_text()}
+    analysis = analyse(tree, overlay, first.analysis.index.modules)
+    work = Work(analysis, plan_programs(analysis), settings, first.rules)
+    if work.programs.plans:
+        raise GateError(f"a second run would rewrite {', '.join(sorted(work.programs.plans))}")
+    modules = [module for module in concerned(analysis, work.programs) if str(module.file) in texts]
+    for name, again in run_files(work, modules, jobs, progress, "second run", overlay).items():
+        if again.changed:
+            raise GateError(f"a second run would change {analysis.index.modules[name].file}")
 
 
 def write_output(

@@ -16,6 +16,7 @@ from tritonport.discover.index import Index
 from tritonport.discover.launches import LaunchSite, launch_sites
 from tritonport.discover.model import Discovery, Kernel, Launch
 from tritonport.discover.opaque import OpaqueKernel, opaque_kernels
+from tritonport.discover.parse import ParsedModule
 from tritonport.discover.reach import MODULE, reachable_units
 from tritonport.sources.tree import SourceTree
 
@@ -33,9 +34,13 @@ class Analysis:
     reachable: frozenset[str]
 
 
-def analyse(tree: SourceTree, overlay: Mapping[str, str] | None = None) -> Analysis:
-    """Read an entry's closure and everything that the rules start from. overlay: see import_closure."""
-    closure = import_closure(tree, overlay)
+def analyse(
+    tree: SourceTree,
+    overlay: Mapping[str, str] | None = None,
+    known: Mapping[str, ParsedModule] | None = None,
+) -> Analysis:
+    """Read an entry's closure and everything that the rules start from. overlay, known: see import_closure."""
+    closure = import_closure(tree, overlay, known)
     index = Index(closure.modules)
     functions = jit_functions(index)
     sites = launch_sites(index, functions)

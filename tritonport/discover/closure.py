@@ -56,18 +56,27 @@ def _overlaid(overlay: Mapping[str, str], module: str) -> PurePosixPath | None:
     return path if str(path) in overlay else None
 
 
-def import_closure(tree: SourceTree, overlay: Mapping[str, str] | None = None) -> Closure:
+def import_closure(
+    tree: SourceTree,
+    overlay: Mapping[str, str] | None = None,
+    known: Mapping[str, ParsedModule] | None = None,
+) -> Closure:
     """Every module of the package that the entry's files import, directly or through others.
 
-    overlay: text by path that stands for a file, present on disk or not (what a run is about to write).
+    overlay: text by path that stands for a file, present on disk or not (what a run is about to write). known:
+    modules by name that were parsed already and stand for their files, where the overlay has none.
     """
     given = overlay or {}
+    parsed_before = {module.file: module for module in (known or {}).values()}
     closure = Closure()
     todo = list(tree.entry_files())
     seen = set(todo)
     while todo:
         file = todo.pop()
-        parsed = parse_text(tree, file, given[str(file)]) if str(file) in given else parse_file(tree, file)
+        if str(file) in given:
+            parsed = parse_text(tree, file, given[str(file)])
+        else:
+            parsed = parsed_before.get(file) or parse_file(tree, file)
         if isinstance(parsed, Problem):
             closure.problems.append(parsed)
             continue

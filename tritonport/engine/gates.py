@@ -6,6 +6,7 @@ import ast
 import io
 import tokenize
 from collections import Counter
+from functools import cache
 
 import libcst as cst
 
@@ -41,7 +42,7 @@ def check_output(file: str, before: str, tree: cst.Module) -> cst.Module:
     return again
 
 
-_LAYOUT = (
+_LAYOUT: tuple[type[cst.CSTNode], ...] = (
     cst.BaseParenthesizableWhitespace,
     cst.TrailingWhitespace,
     cst.EmptyLine,
@@ -50,6 +51,12 @@ _LAYOUT = (
     cst.RightParen,
     cst.Newline,
 )
+
+
+@cache
+def _is_layout(kind: type[cst.CSTNode]) -> bool:
+    """LibCST's classes are abstract ones, for which isinstance is slow."""
+    return issubclass(kind, _LAYOUT)
 
 
 def same_structure(left: cst.CSTNode, right: cst.CSTNode) -> bool:
@@ -64,8 +71,8 @@ def same_structure(left: cst.CSTNode, right: cst.CSTNode) -> bool:
         return False
     if isinstance(getattr(left, "value", None), str) and left.value != right.value:  # type: ignore[attr-defined]
         return False
-    ours = [child for child in children(left) if not isinstance(child, _LAYOUT)]
-    theirs = [child for child in children(right) if not isinstance(child, _LAYOUT)]
+    ours = [child for child in children(left) if not _is_layout(type(child))]
+    theirs = [child for child in children(right) if not _is_layout(type(child))]
     return len(ours) == len(theirs) and all(same_structure(a, b) for a, b in zip(ours, theirs, strict=True))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -38,6 +39,7 @@ class IdUses:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._own: dict[str, IdUse] = {}
+        self._defined = Counter(d.key for d in analysis.index.definitions)
         self._unfollowed = Unfollowed(analysis, self._asks)
 
     def of(self, key: str) -> IdUse:
@@ -102,9 +104,8 @@ class IdUses:
     def _structural(self, function: JitFunction, *, is_kernel: bool) -> Iterator[tuple[str, int]]:
         node = function.definition.node
         assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        same = [d for d in self._analysis.index.definitions if d.key == function.key]
         use = self._own_use(function)
-        if len(same) > 1 and (is_kernel or use.pids or use.sizes):
+        if self._defined[function.key] > 1 and (is_kernel or use.pids or use.sizes):
             yield "it is defined more than once in its module", node.lineno
         if is_kernel and self._in_loop(function):
             yield "it is defined in a loop: move it to the top level of its module", node.lineno

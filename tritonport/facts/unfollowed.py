@@ -38,9 +38,9 @@ class Unfollowed:
     def _refusals(self, function: JitFunction) -> Iterator[Refusal]:
         module = function.definition.module
         file = str(self._analysis.index.modules[module].file)
-        bound = _bound(function.definition.node)
+        bound, decorators = _bound(function.definition.node), _decorator_calls(function)
         for node in ast.walk(function.definition.node):
-            if not isinstance(node, ast.Call) or node in _decorator_calls(function):
+            if not isinstance(node, ast.Call) or node in decorators:
                 continue
             kind, text = self._kind(module, node.func, bound), ast.unparse(node.func)
             if kind == "foreign":

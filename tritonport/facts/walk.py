@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from functools import cache
 from typing import TypeVar
@@ -37,9 +38,15 @@ def is_node(kind: type) -> bool:
     return issubclass(kind, cst.CSTNode)
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The nodes right below a node that mean something."""
-    for name in parts(type(node)):
+@cache
+def _every(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """All fields of a node class, white space too."""
+    return tuple(f.name for f in fields(kind))
+
+
+def children(node: cst.CSTNode, names: tuple[str, ...] | None = None) -> Iterator[cst.CSTNode]:
+    """The nodes right below a node that mean something, or those in the fields named."""
+    for name in parts(type(node)) if names is None else names:
         value = getattr(node, name)
         kind = type(value)  # pyright: ignore[reportUnknownVariableType]
         if kind is list or kind is tuple:
@@ -68,7 +75,20 @@ def names_in(node: cst.CSTNode) -> list[cst.Name]:
 
 
 def comments_in(node: cst.CSTNode) -> list[cst.Comment]:
-    """Every comment at or below a node, in source order; this walk goes through white space too."""
+    """Every comment at or below a node, in source order; this walk goes through white space too, and is slow."""
     if isinstance(node, cst.Comment):
         return [node]
     return [comment for child in node.children for comment in comments_in(child)]
+
+
+def comment_counts(nodes: Iterable[cst.CSTNode]) -> Counter[str]:
+    """How often each comment stands at or below these nodes."""
+    found: Counter[str] = Counter()
+    stack = list(nodes)
+    while stack:
+        current = stack.pop()
+        if type(current) is cst.Comment:
+            found[current.value] += 1
+        else:
+            stack.extend(children(current, _every(type(current))))
+    return found

@@ -57,7 +57,10 @@ def keyword(name: str, value: str) -> cst.Arg:
 
 def runtime_name(file: FileContext, name: str) -> str:
     """The name under which a file uses a run-time helper: its own, unless the file has something else of that name."""
-    return fresh(name, _own_names(file))
+    module = file.settings.runtime_module
+    if module not in file.memo.bound:
+        file.memo.bound[module] = frozenset(_own_names(file))
+    return fresh(name, file.memo.bound[module])
 
 
 def _own_names(file: FileContext) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import libcst as cst
@@ -12,7 +11,7 @@ from tritonport.engine.apply import apply_edits
 from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import Edit, RuleResult
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import children, comments_in, find, walk
+from tritonport.facts.walk import children, comment_counts, comments_in, find, walk
 from tritonport.passes._build import block_of
 from tritonport.record import RuleClass
 
@@ -74,7 +73,9 @@ def _comment_lines(statement: cst.BaseStatement) -> list[cst.EmptyLine]:
 
 def _lost(before: Sequence[cst.CSTNode], after: Sequence[cst.CSTNode]) -> list[cst.EmptyLine]:
     """Comments that went with a return or an `else`, as lines of their own."""
-    kept = Counter(comment.value for node in after for comment in comments_in(node))
+    kept = comment_counts(after)
+    if not comment_counts(before) - kept:
+        return []
     lines: list[cst.EmptyLine] = []
     for comment in (comment for node in before for comment in comments_in(node)):
         if kept[comment.value]:

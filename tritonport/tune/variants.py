@@ -15,13 +15,14 @@ from tritonport.engine.rule import Rule
 from tritonport.errors import UserError
 from tritonport.facts.programs import Programs, plan_programs
 from tritonport.header import with_header
-from tritonport.migrate import TILE_RULE, concerned
+from tritonport.migrate import TILE_RULE
 from tritonport.npu.capture import Captured, Device, Variants, capture
 from tritonport.npu.cases import cases_for
 from tritonport.npu.compile import Setting
 from tritonport.npu.measure import Measurement
 from tritonport.npu.tier import COMPILED, choose_target, compile_cached, setting_for
 from tritonport.npu.toolchain import Missing, Toolchain, locate
+from tritonport.parallel import concerned
 from tritonport.sources.tree import SourceTree
 from tritonport.tune.objective import Options
 
@@ -53,9 +54,7 @@ class Workshop:
     def results(self, rules: Sequence[Rule], off: Off) -> dict[str, FileResult]:
         """Every file that changes, by module. Tiles stay upstream's: they are tried where the launches are captured."""
         rules = [rule for rule in rules if rule.slug != TILE_RULE]
-        modules = (
-            m for m in self.analysis.index.modules.values() if concerned(m, self.analysis, self.programs)
-        )
+        modules = concerned(self.analysis, self.programs)
         return {module.name: self._result(module.name, rules, off) for module in modules}
 
     def _result(self, name: str, rules: Sequence[Rule], off: Off) -> FileResult:
