@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -46,6 +47,7 @@ app.add_typer(rules_app, name="rules")
 app.add_typer(toolchain_app, name="toolchain")
 
 INTERRUPTED = 130
+TERMINATED = 143
 DEBUG = "TRITONPORT_DEBUG"
 # typer brings click's classes with it from some version on, and depends on click before that.
 USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -69,8 +71,14 @@ def _options(
 
 
 def main() -> None:
-    """Entry point: exit statuses of tritonport.errors.ExitCode, 130 when interrupted."""
+    """Entry point: exit statuses of tritonport.errors.ExitCode, 130 when interrupted, 143 when told to end."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(_run())
+
+
+def _terminate(*_: object) -> NoReturn:
+    """Ends by an exception, so that worker processes and half-written folders go."""
+    raise SystemExit(TERMINATED)
 
 
 def _run() -> int:

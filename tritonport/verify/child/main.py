@@ -1,15 +1,18 @@
 """A worker: reads one JSON request a line from standard input, answers one JSON line each on standard output.
 
 Whatever the code under test prints goes to standard error. A request never ends the worker; its answer says
-`{"error": one line}`. The worker ends when its standard input does.
+`{"error": one line}`. The worker ends when its standard input does, also in the middle of a request.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +81,26 @@ def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[-1] if text else ''}"[:400]
 
 
+def _requests() -> Iterator[str]:
+    """Lines of standard input, read beside the work: the system closes the pipe of a parent that was killed, and
+    nothing else would end a worker whose request takes long or hangs."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(1)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield lines.get()
+
+
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     worker: Worker | None = None
-    for line in sys.stdin:
+    for line in _requests():
         request = json.loads(line)
         try:
             if worker is None:
