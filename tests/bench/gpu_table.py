@@ -46,7 +46,13 @@ def chosen(tree: SourceTree, only: list[str], *, short: bool) -> CaseSet:
 
 def run(version: str, arguments: argparse.Namespace, out: Path) -> TierReport:
     tree = replace(resolve(str(arguments.sources / version / arguments.entry)), version=version)
+    started = time.monotonic()
     migrate(tree, out, profile=arguments.profile)
+    print(
+        f"{time.monotonic() - started:6.1f} s  {version}  migrated; the first case compiles most kernels",
+        file=sys.stderr,
+        flush=True,
+    )
     records = kernels_of(
         read_output(out), tree, lambda slug: getattr(all_rules().get(slug), "rule_class", None)
     )
