@@ -57,9 +57,7 @@ class DeclaredUnit(Unit):
         given = {names.get(name, name): value for name, value in {**wide, **leaves}.items()}
         given = {name: value for name, value in given.items() if accepts(function, name)}
         with _InDouble():
-            result = _called(
-                function, given | dict(self._case.reference_values), turned=self._case.heads_first
-            )
+            result = self._called(function, given | dict(self._case.reference_values))
             outputs = {name: out for name, out in self._named(result).items() if name in self._types}
             whole = (
                 outputs.keys() == self._types.keys()
@@ -82,6 +80,17 @@ class DeclaredUnit(Unit):
             for name, value in values.items()
             if isinstance(value, Tensor) and value.is_floating_point() and name not in self._case.constant
         }
+
+    def _called(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+        """A plain form that has heads before tokens gets its arguments so; its first result is turned back."""
+        if not self._case.heads_first:
+            return function(**given)
+        by_token = {
+            name for name, (_, *axes) in self._case.tensors.items() if axes[1:2] == ["T"] and len(axes) > 2
+        }
+        result = function(**{n: v.transpose(1, 2) if n in by_token else v for n, v in given.items()})
+        first, *rest = result if isinstance(result, (tuple, list)) else (result,)
+        return (first.transpose(1, 2), *rest)
 
     def _named(self, result: Any) -> dict[str, Tensor]:
         results = result if isinstance(result, (tuple, list)) else (result,)
@@ -151,19 +160,6 @@ DRAWS: Mapping[str, Callable[[Tensor], Tensor]] = {
 def _widened(value: Any) -> Any:
     floating = isinstance(value, Tensor) and value.is_floating_point()
     return value.detach().double() if floating else value
-
-
-def _called(function: Callable[..., Any], given: Mapping[str, Any], *, turned: bool) -> Any:
-    """turned: the function has heads before tokens, its arguments here and its result have tokens first."""
-    if not turned:
-        return function(**given)
-    heads_first = {
-        name: value.transpose(1, 2) if isinstance(value, Tensor) and value.dim() > 2 else value
-        for name, value in given.items()
-    }
-    result = function(**heads_first)
-    first, *rest = result if isinstance(result, (tuple, list)) else (result,)
-    return (first.transpose(1, 2), *rest)
 
 
 class _InDouble(TorchFunctionMode):
