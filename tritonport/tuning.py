@@ -19,6 +19,7 @@ limit was measured with.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -111,6 +112,13 @@ def shipped_tuning() -> tuple[TuningEntry, ...]:
     )
 
 
+def covered(entries: Iterable[TuningEntry], target: str, toolchain: str) -> frozenset[str]:
+    """The structures that have an entry for this target and ascendnpu-ir version."""
+    return frozenset(
+        digest for e in entries if (e.target, e.toolchain) == (target, toolchain) for digest in e.structure
+    )
+
+
 def choices_for(
     analysis: Analysis, target: str, own: Sequence[TuningEntry] = (), toolchain: str | None = None
 ) -> dict[str, KernelChoice]:
@@ -173,6 +181,12 @@ def tuning_text(entries: Iterable[TuningEntry], comment: str = "") -> str:
         if entry.figures:
             lines += ["", "[kernel.figures]", *(f"{_text(k)} = {_text(v)}" for k, v in entry.figures.items())]
     return "\n".join(lines) + "\n"
+
+
+def comment_of(path: Path) -> str:
+    """The comment at the head of a tuning file, empty where there is no file."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return "\n".join(line.lstrip("# ") for line in itertools.takewhile(lambda n: n.startswith("#"), lines))
 
 
 def merged(entries: Iterable[TuningEntry]) -> list[TuningEntry]:

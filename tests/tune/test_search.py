@@ -15,7 +15,7 @@ from tritonport.tune.markdown import page
 from tritonport.tune.outcome import entries, figures_text
 from tritonport.tune.search import Budget, Search, originals_figures
 from tritonport.tune.variants import Compiler, Workshop
-from tritonport.tuning import choices_for, load_tuning, tuning_text
+from tritonport.tuning import choices_for, covered, load_tuning, tuning_text
 
 TREE = SourceTree(Path(__file__).parent / "kernels", None, PurePosixPath("wide_rows.py"))
 KERNEL = "wide_rows:scale_rows"
@@ -47,6 +47,8 @@ def test_the_largest_tile_that_fits_is_found_written_and_taken(compiler: Compile
     assert tile.limit in (16, 32)
     assert tile.beside == ((6, 1024),)
     assert set(entry.figures) == {"original", "wide_rows"}
+    known = covered(load_tuning(file), "a2", compiler.version)
+    assert search.run("*", known) == {}, "a kernel with an entry is not searched again, whatever its release"
 
     for limit, fits in ((tile.limit, True), (2 * tile.limit, False)):
         text = file.read_text(encoding="utf-8").replace(f"limit = {tile.limit}", f"limit = {limit}")

@@ -18,7 +18,7 @@ from tritonport.tune.markdown import page
 from tritonport.tune.outcome import entries, figures_text, table
 from tritonport.tune.search import Budget, Search, originals_figures
 from tritonport.tune.variants import Compiler, Workshop
-from tritonport.tuning import choices_for, load_tuning, tuning_text
+from tritonport.tuning import choices_for, comment_of, covered, load_tuning, tuning_text
 
 Source = Annotated[
     str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
@@ -54,6 +54,9 @@ def tune(
     kernels: Kernels = "*",
     rounds: Annotated[int, typer.Option(min=1, help="Sets of rules to try per kernel, at most.")] = 4,
     profile: Profile = "tuned",
+    again: Annotated[
+        bool, typer.Option(help="Search kernels that the file has an entry for, of whatever release, again.")
+    ] = False,
     toolchain: ToolchainPath = None,
     offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
     quiet: Quiet = False,
@@ -66,15 +69,16 @@ def tune(
         rules = active_rules(MigrateOptions(target=compiler.target, profile=profile))
         workshop = Workshop.of(tree, compiler.target)
         search = Search(workshop, rules, compiler, Budget(rounds, jobs=jobs), show)
-        winners = search.run(kernels)
+        known = frozenset[str]() if again else covered(kept, compiler.target, compiler.version)
+        winners = search.run(kernels, known)
         before = {key: figures_text(m) for key, m in originals_figures(search, list(winners)).items()}
-    if not winners:
+    if not winners and not known:
         raise UserError(
             f"no launched kernel matches {kernels!r}", "a case must launch a kernel for it to be measured"
         )
     made = entries(workshop, winners, before, compiler)
     comment = f"Made by tritonport {__version__} tune."
-    _write(out, tuning_text([*kept, *made], comment))
+    _write(out, tuning_text([*kept, *made], comment_of(out) or comment))
     shown = Table("kernel", "tiles", "without; options", "original", "chosen", box=None, pad_edge=False)
     for row in table(winners, before):
         shown.add_row(*row)

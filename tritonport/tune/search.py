@@ -8,12 +8,13 @@ that launches a kernel must then hold in all of them; elements of four bytes get
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tritonport.engine.rule import Rule
+from tritonport.facts.structure import Structures
 from tritonport.npu.capture import Captured, Variants
 from tritonport.npu.measure import Measurement
 from tritonport.tune.objective import Options, Score, Tiles, option_sets, rule_sets, score
@@ -108,11 +109,15 @@ class Search:
         self.slugs = tile_rules(rules)
         self.originals = compiler.capture(workshop.tree, None)
 
-    def run(self, pattern: str) -> dict[str, Winner]:
-        """The best variant of every kernel that matches and that some case launches."""
+    def run(self, pattern: str, known: Collection[str] = ()) -> dict[str, Winner]:
+        """The best variant of every kernel that matches and that some case launches.
+
+        known: structures (facts/structure) that are not searched. Of kernels that share one, the first is searched.
+        """
         found = spaces(self.workshop, pattern, self.slugs, self.workshop.results(self.rules, {}))
         first = first_cases(self.originals)
-        states = {key: _State(space, first[key]) for key, space in found.items() if key in first}
+        wanted = _one_of_each(Structures(self.workshop.analysis), found, known)
+        states = {key: _State(found[key], first[key]) for key in wanted if key in first}
         for number in range(self.budget.rounds):
             proposals = {key: off for key, state in states.items() if (off := state.next()) is not None}
             if not proposals:
@@ -216,6 +221,14 @@ class Search:
                 break
         assert best is not None, "a kernel has one tile set at least, the empty one"
         return best[1], best[2], number
+
+
+def _one_of_each(structures: Structures, kernels: Iterable[str], known: Collection[str]) -> list[str]:
+    """Kernels of structures that are not known, each structure once."""
+    by_structure: dict[str, str] = {}
+    for key in kernels:
+        by_structure.setdefault(structures.of(key), key)
+    return [key for structure, key in by_structure.items() if structure not in known]
 
 
 def _from(sets: Sequence[dict[str, int]], tiles: Tiles) -> list[dict[str, int]]:
