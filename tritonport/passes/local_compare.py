@@ -8,7 +8,7 @@ import libcst as cst
 
 from tritonport.facts.algebra.accesses import mentions_lane
 from tritonport.facts.algebra.ops import COMPARE
-from tritonport.facts.algebra.poly import ONE, ZERO, Poly
+from tritonport.facts.algebra.poly import ONE, ZERO, Poly, nonnegative
 from tritonport.passes.syntax import call, method, minus, plus
 from tritonport.passes.tile_split import Parts, Splitter
 
@@ -48,6 +48,13 @@ class LocalCompare:
         limit = self._limit(_MIRROR[op], right, left)
         return None if limit is None else _with(node, limit, right.parts.tile)
 
+    def _from_below(self, op: str, tile: _Side, scalar: _Side) -> bool:
+        """Whether a number in the text bounds an index from below (`o >= 0`).
+
+        Such a limit stays as it is: triton-adapter 3.2.0 crashes on a mask whose lower limit is no constant.
+        """
+        return op in (">", ">=") and tile.parts.scalar is not None and _literal(scalar.node)
+
     def _scalar(self, side: _Side) -> bool:
         return self.splitter.is_scalar(side.node)
 
@@ -75,6 +82,9 @@ class LocalCompare:
         """Where `tile op limit` is the compare: the global limit less the tile's start, kept to the tile's range."""
         if tile.parts.scalar is None and not self._int64(scalar.node):
             return None
+        if self._from_below(op, tile, scalar):
+            sure = nonnegative(tile.parts.poly) and _is_zero(scalar.node) and op == ">="
+            return scalar.node if sure else None
         if tile.extent is None:
             return None
         distance = scalar.node if tile.parts.scalar is None else minus(scalar.node, tile.parts.scalar)
@@ -84,6 +94,15 @@ class LocalCompare:
     def _int64(self, node: cst.BaseExpression) -> bool:
         number = self.splitter.number(node)
         return number is not None and number.dtype == "int64" and self.splitter.wide(node)
+
+
+def _literal(node: cst.BaseExpression) -> bool:
+    inner = node.expression if isinstance(node, cst.UnaryOperation) else node
+    return isinstance(inner, cst.Integer)
+
+
+def _is_zero(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Integer) and node.evaluated_value == 0
 
 
 def _distance(to: cst.BaseExpression | None, start: cst.BaseExpression | None) -> cst.BaseExpression:
