@@ -24,7 +24,7 @@ from tritonport.tune.variants import Compiler
 VERSION = "0.6.0"
 STEPS = Path(__file__).with_suffix(".toml")
 OURS = ("dense-128", "parts-128", "gate-128", "others")
-"""Cases of corpus/fla_gdn/npu_cases.toml with the sizes of the port's steps; the first that launches a kernel counts."""
+"""Cases of corpus/fla_gdn/npu_cases.toml with the sizes of the steps; the first that launches a kernel counts."""
 
 HEAD = """# One kernel per original kernel, against the hand port
 
