@@ -35,17 +35,21 @@ def protect(facts: KernelFacts, result: RuleResult, kernel: str) -> None:
         if operand is None or not _read_later(facts, operand, dot):
             continue
         if not _is_data(facts, operand):
-            why = facts.explain(operand)
-            if why is not None:
-                result.unresolved(
-                    dot, f"the left operand is read again, and is not followed: {why}", kernel=kernel
-                )
+            if facts.explain(operand) is not None:
+                replace(result, operand, _copy_of_any(operand), kernel)
             continue
         loaded = _reload(facts, operand, dot, found)
         copy = plus(operand, cst.Float("0.0"))
         in_call = facts.parents[operand]
         bracketed = copy.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         replace(result, operand, loaded or (copy if isinstance(in_call, cst.Arg) else bracketed), kernel)
+
+
+def _copy_of_any(operand: cst.Name) -> cst.BaseExpression:
+    """A copy of a tile that the analysis does not follow: whatever its type, the copy has it too."""
+    copy = plus(operand, cst.Float("0.0")).with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    dtype = cst.Attribute(cst.Name(operand.value), cst.Name("dtype"))
+    return cst.Call(cst.Attribute(copy, cst.Name("to")), [cst.Arg(dtype)])
 
 
 def _held(operand: cst.BaseExpression | None) -> cst.Name | None:

@@ -11,7 +11,7 @@ from tritonport.facts.algebra.expressions import Env, Expressions, State, is_con
 from tritonport.facts.algebra.facts import Def, Defs, Dotted, KernelFacts, ResolveHelper
 from tritonport.facts.algebra.parameters import pointer_parameters
 from tritonport.facts.algebra.poly import ZERO
-from tritonport.facts.algebra.values import MISSING, NONE, Const, Num, Ptr, Tup, Unknown, Value
+from tritonport.facts.algebra.values import MISSING, NONE, Const, Guarded, Num, Ptr, Tup, Unknown, Value
 from tritonport.facts.walk import children, walk
 
 _MAX_INLINE = 4
@@ -148,10 +148,7 @@ class Interpreter(Expressions):
         state: State,
     ) -> None:
         count = len(target.elements)
-        known = isinstance(value, Tup) and len(value.items) == count
-        values = (
-            value.items if known and isinstance(value, Tup) else (Unknown("a part of a tuple", node),) * count
-        )
+        values = _parts_of(value, count) or (Unknown("a part of a tuple", node),) * count
         own = isinstance(expr, (cst.Tuple, cst.List)) and len(expr.elements) == count
         for i, element in enumerate(target.elements):
             part = expr.elements[i].value if own and isinstance(expr, (cst.Tuple, cst.List)) else None
@@ -301,6 +298,21 @@ def _result(returned: list[tuple[dict[str, bool], Value]], args: calls.Args) -> 
         ((test, outcome),) = tests.items()
         result = ops.guarded(test, value, result) if outcome else ops.guarded(test, result, value)
     return result
+
+
+def _parts_of(value: Value, count: int) -> tuple[Value, ...] | None:
+    """The items of a tuple of that length, None for anything else.
+
+    Behind constexpr tests (`return a, b` or `return a, b, c`) only what has the length can have come here.
+    """
+    if isinstance(value, Tup):
+        return value.items if len(value.items) == count else None
+    if not isinstance(value, Guarded):
+        return None
+    then, other = _parts_of(value.then, count), _parts_of(value.other, count)
+    if then is None or other is None:
+        return other if then is None else then
+    return tuple(ops.guarded(value.test, a, b) for a, b in zip(then, other, strict=True))
 
 
 def assigned_names(body: cst.BaseSuite) -> list[str]:

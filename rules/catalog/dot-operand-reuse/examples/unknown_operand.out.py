@@ -7,9 +7,9 @@ def odd_product(x, y, o, N: tl.constexpr):
     o_n = tl.arange(0, N)
     tile = o_n[:, None] * N + o_n[None, :]
     b_x = tl.load(x + tile)
-    # What inline assembly returns is not followed, and the tile is read again.
-    b_a = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [b_x], dtype=tl.float32, is_pure=True, pack=1)
-    b_o = tl.dot(b_a, tl.load(y + tile))
+    # One tile of several is not followed, and it is read again.
+    b_a = tl.split(tl.join(b_x, b_x))[N - N]
+    b_o = tl.dot((b_a + 0.0).to(b_a.dtype), tl.load(y + tile))
     tl.store(o + tile, b_o + b_a)
 
 
