@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from tritonport import __version__
 from tritonport.discover import Analysis
-from tritonport.discover.model import Kernel
+from tritonport.discover.model import Grid, Kernel
 from tritonport.emit.lock import rules_digest
 from tritonport.engine.pipeline import FileResult
 from tritonport.engine.residual import residues
 from tritonport.engine.rule import Rule
 from tritonport.errors import ExitCode
 from tritonport.facts.fingerprint import fingerprints
-from tritonport.facts.programs import Programs
+from tritonport.facts.programs import ProgramPlan, Programs
 from tritonport.record import (
     TIERS,
     Assumption,
@@ -29,6 +29,10 @@ from tritonport.record import (
     weakest,
 )
 from tritonport.sources.tree import digest_files
+from tritonport.targets import load_target
+
+GRID_COLLAPSE = "grid-collapse"
+"""The rule without which a launch keeps its grid."""
 
 
 def run_record(
@@ -58,10 +62,18 @@ def run_record(
         for kernel, item in result.unresolved:
             unresolved.setdefault(kernel or "", []).append(item)
     _scan(analysis, programs, results, rules, unresolved)
+    kept = _grid_kept(rules, target)
     kernels = tuple(
         replace(
             _kernel_record(
-                analysis, programs, kernel, counts, {**classes, **_by_slug(own, kernel)}, unresolved, notes
+                analysis,
+                programs,
+                kernel,
+                counts,
+                {**classes, **_by_slug(own, kernel)},
+                unresolved,
+                notes,
+                kept,
             ),
             fingerprint=prints.get(kernel.name),
             assumptions=tuple(dict.fromkeys(assumed.get(kernel.name, ()))),
@@ -82,6 +94,14 @@ def run_record(
         kernels=kernels,
         seconds=0.0,
     )
+
+
+def _grid_kept(rules: Sequence[Rule], target: str) -> str | None:
+    """Why no grid is collapsed in this run; None where the rule is active."""
+    if any(rule.slug == GRID_COLLAPSE for rule in rules):
+        return None
+    reason = load_target(target).skip.get(GRID_COLLAPSE)
+    return f"the grid stays on {target}: {reason}" if reason else f"the grid stays: {GRID_COLLAPSE} is left out"
 
 
 def _by_slug(own: Mapping[tuple[str | None, str], RuleClass], kernel: Kernel) -> dict[str, RuleClass]:
@@ -119,6 +139,7 @@ def _kernel_record(
     classes: Mapping[str, RuleClass],
     unresolved: Mapping[str, list[Unresolved]],
     said: Mapping[str, list[str]],
+    grid_kept: str | None,
 ) -> KernelRecord:
     launches = analysis.discovery.launches_of(kernel)
     plan = programs.plans.get(kernel.name)
@@ -127,10 +148,12 @@ def _kernel_record(
     notes = tuple(said.get(kernel.name, ()))
     refusal = programs.refused.get(kernel.name)
     if refusal is not None:
-        items.append(Unresolved("grid-collapse", refusal.file, refusal.line, refusal.why))
+        items.append(Unresolved(GRID_COLLAPSE, refusal.file, refusal.line, refusal.why))
         outcome = "not-converted"
     if kernel.name in programs.persistent:
         notes = ("already persistent: an earlier run made it",)
+    if plan is not None and grid_kept is not None:
+        notes = (*notes, grid_kept)
     tiers: dict[str, TierResult] = dict.fromkeys(TIERS, "not-run")
     tiers["parse"] = "pass"
     return KernelRecord(
@@ -145,9 +168,7 @@ def _kernel_record(
         ),
         unresolved=tuple(sorted(items, key=lambda i: (i.file, i.line, i.slug))),
         grid_before=launches[0].grid.text if launches else None,
-        grid_after=f"(min({_tasks(launches[0].grid.axes)}, {plan.cores} cores),)"
-        if plan and launches
-        else None,
+        grid_after=_grid_after(launches[0].grid, plan, grid_kept) if plan and launches else None,
         tiers=tiers,
         reachable=True,
         apart=kernel.apart,
@@ -155,7 +176,14 @@ def _kernel_record(
     )
 
 
-def _tasks(axes: tuple[str, ...]) -> str:
+def _grid_after(grid: Grid, plan: ProgramPlan, kept: str | None) -> str:
+    return f"(min({_tasks(grid)}, {plan.cores} cores),)" if kept is None else grid.text
+
+
+def _tasks(grid: Grid) -> str:
+    axes = grid.axes
+    if not axes:
+        return f"product of {grid.text}"
     return " * ".join(f"({axis})" if len(axes) > 1 and not axis.isidentifier() else axis for axis in axes)
 
 

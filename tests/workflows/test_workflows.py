@@ -123,8 +123,10 @@ def test_a_new_release_is_found_migrated_and_proposed(machine: Runner, tmp_path:
     assert "1 changed and still converted" in (work / ".summary").read_text()
     release = work / "release"
     (release / "corpus" / "fla_gdn").mkdir(parents=True)
-    for path in ("upstream.md", "summary.md", MANIFEST):
+    for path in ("upstream.md", MANIFEST):
         shutil.move(work / path, release / path)
+    (work / "review").mkdir()
+    shutil.move(work / "summary.md", work / "review" / "summary.md")
     subprocess.run(["git", "-C", work, "checkout", "-q", "--", MANIFEST], check=True)
     done = machine.run("propose", "Propose")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -167,7 +169,11 @@ def test_the_real_release_passes_every_step(tmp_path: Path) -> None:
     if not toolchain_status().supported:
         pytest.skip("the Ascend compiler does not run on this machine")
     (work / "release").mkdir()
-    shutil.move(work / "npu", work / "release" / "npu")
+    for path in ("npu", "run.json", "verify.json"):
+        shutil.move(work / path, work / "release" / path)
     for name in ("Install the Ascend compiler", "Compile"):
         done = machine.run("npu-compile", name)
         assert done.returncode == 0, done.stdout + done.stderr
+    summary = (work / "review" / "summary.md").read_text()
+    assert "npu-compile" in summary and "interpret" in summary
+    assert (work / "review" / "review.html").stat().st_size > 10_000

@@ -42,6 +42,12 @@ def is_jit_decorator(index: Index, module: str, decorator: ast.expr) -> bool:
     return any(name in JIT for name in index.externals(module, target))
 
 
+def is_tuned(index: Index, function: JitFunction) -> bool:
+    """Whether something stands between a launch and the kernel that may add arguments (autotune, heuristics)."""
+    definition = function.definition
+    return any(not is_jit_decorator(index, definition.module, d) for d in definition.node.decorator_list)
+
+
 def _functions(index: Index) -> Iterator[Definition]:
     for found in index.definitions:
         if isinstance(found.node, ast.ClassDef):

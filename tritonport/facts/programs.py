@@ -2,7 +2,8 @@
 
 A grid axis is either passed by the host as one integer (`grid_0`), or, where it depends on a parameter that a tuner
 chooses (`cdiv(V, meta['BV']) * NT`), rebuilt in the kernel from that parameter; the parts that the kernel does not
-have are then passed by the host (`grid_NT`).
+have are then passed by the host (`grid_NT`). A grid that only the launch knows (handed in by a caller, taken from an
+object) is read there, all three axes, unless a tuner stands between the launch and the kernel.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import ast
 from dataclasses import dataclass, field
 
 from tritonport.discover import Analysis
-from tritonport.discover.functions import reached
+from tritonport.discover.functions import is_tuned, reached
 from tritonport.discover.launches import LaunchSite
 from tritonport.discover.model import Kernel
 from tritonport.facts.axes import AxisFormula, Refusal, site_formulas
 from tritonport.facts.escapes import escapes
 from tritonport.facts.ids import IdUse, IdUses
 from tritonport.facts.naming import fresh
+
+MAX_RANK = 3
+"""Axes of a launch."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +185,15 @@ def _plan(analysis: Analysis, uses: IdUses, key: str, sites: tuple[LaunchSite, .
     if refusal is not None:
         return refusal
     use = uses.of(key)
-    rank = max([*(len(g.axes) for s in sites for g in s.grids), *(axis + 1 for axis in use.pids | use.sizes)])
     function = analysis.functions[key]
     taken = set(function.parameters)
-    names = tuple(fresh(f"grid_{axis}", taken) for axis in range(rank))
+    names = tuple(fresh(f"grid_{axis}", taken) for axis in range(MAX_RANK))
+    if any(_obscure(site) is not None for site in sites):
+        axes = ", ".join(f'"{name}"' for name in names)
+        per_site = dict.fromkeys(sites, (("axes", f"({axes})"),))
+        return _assemble(analysis, key, use, MAX_RANK, names, (None,) * MAX_RANK, per_site)
+    rank = max([*(len(g.axes) for s in sites for g in s.grids), *(axis + 1 for axis in use.pids | use.sizes)])
+    names = names[:rank]
     found = site_formulas(analysis, function, sites, rank, names)
     if isinstance(found, Refusal):
         return found
@@ -219,13 +228,22 @@ def _assemble(
 
 
 def _refuse_sites(analysis: Analysis, key: str, sites: tuple[LaunchSite, ...]) -> Refusal | None:
+    tuned = is_tuned(analysis.index, analysis.functions[key])
     for site in sites:
         file = str(analysis.index.modules[site.module].file)
         if site.wrapped:
             return Refusal(file, site.node.lineno, "only some of its launches are already migrated")
-        for grid in site.grids:
-            if grid.form == "unknown":
-                return Refusal(file, site.node.lineno, grid.why or "the grid cannot be understood")
-        if len({(g.form == "tuple", len(g.axes)) for g in site.grids}) > 1:
-            return Refusal(file, site.node.lineno, "the grid has a different form on different branches")
+        why = _obscure(site)
+        if why is not None and tuned:
+            return Refusal(file, site.node.lineno, f"{why}, and the kernel is tuned")
+    return None
+
+
+def _obscure(site: LaunchSite) -> str | None:
+    """Why the source does not say how many axes a grid has and what is in them; None where it does."""
+    for grid in site.grids:
+        if grid.form == "unknown":
+            return grid.why or "the grid cannot be understood"
+    if len({(g.form == "tuple", len(g.axes)) for g in site.grids}) > 1:
+        return "the grid has a different form on different branches"
     return None

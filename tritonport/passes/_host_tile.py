@@ -55,6 +55,8 @@ class Host:
         value = passed.get(tile.name)
         if value is None:
             return None
+        if any(grid.form == "unknown" for grid in self.site.grids):
+            raise TileStopped("the grid is known at run time only, and may be made for this tile")
         if not isinstance(value, cst.Name) or self.function is None:
             raise TileStopped(f"the launch passes `{code_of(value)}`, which is no local name")
         size = passed.get(tile.size)

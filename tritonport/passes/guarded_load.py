@@ -126,7 +126,8 @@ def _needed(facts: KernelFacts, arm: _Arm) -> bool:
     kept_out = negative_indices(facts, arm.access, guards)
     if any(index.node not in guarded_already for index in kept_out) or _on_loaded_index(facts, arm):
         return True
-    return mask is None and _is_plain(arm.access) and _limits_at_run_time(facts, arm)
+    open_address = mask is None and _is_plain(arm.access) and not _is_of_other_things(facts, arm)
+    return open_address and _limits_at_run_time(facts, arm)
 
 
 def _is_plain(access: Access) -> bool:
@@ -134,6 +135,15 @@ def _is_plain(access: Access) -> bool:
     whole = [address.scalar + address.rest for address in access.addresses]
     clamped = any(s.kind == "op" and s.key.startswith(("min", "max")) for poly in whole for s in poly.symbols)
     return access.why is None and not access.checked and not clamped
+
+
+def _is_of_other_things(facts: KernelFacts, arm: _Arm) -> bool:
+    """Whether the condition chooses lanes by values that the address of a single element does not hold."""
+    condition = one_value(facts.value(arm.condition))
+    if not isinstance(condition, Mask) or condition.bounds is None or not condition.shape:
+        return False
+    asked = {symbol for bound in condition.bounds for symbol in (bound.left - bound.right).symbols}
+    return all(not a.shape and not (a.scalar + a.rest).symbols & asked for a in arm.access.addresses)
 
 
 def _on_loaded_index(facts: KernelFacts, arm: _Arm) -> bool:

@@ -56,5 +56,5 @@ def _kernel_line(kernel: Kernel) -> Text:
 def _launch_line(launch: Launch) -> Text:
     line = Text(f"    {launch.grid.text}  {launch.file}:{launch.line} in {launch.host}")
     if launch.grid.form == "unknown":
-        line.append(f"  grid not understood: {launch.grid.why}", "bold yellow")
+        line.append(f"  grid known at run time only: {launch.grid.why}", "bold yellow")
     return line

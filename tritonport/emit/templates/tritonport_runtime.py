@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -76,15 +77,33 @@ class _Launcher:
 
 
 class _OnCores(_Launcher):
-    """Starts at most one program per core and hands the kernel the sizes of its logical grid."""
+    """Starts at most one program per core and hands the kernel the sizes of its logical grid.
 
-    def __init__(self, kernel: Any, kind: str, sizes: Mapping[str, int]) -> None:
+    axes: the kernel's parameters for the sizes of a grid that is read here, whatever it is. The kernel is a plain
+    jit function then, so that the arguments of the launch are all that a grid function may ask for.
+    """
+
+    def __init__(self, kernel: Any, kind: str, axes: tuple[str, ...], sizes: Mapping[str, int]) -> None:
         super().__init__(kernel)
         # A grid may hold truth values; a kernel counts with numbers.
-        self.kind, self.sizes = kind, {name: int(size) for name, size in sizes.items()}
+        self.kind, self.axes, self.sizes = kind, axes, {name: int(size) for name, size in sizes.items()}
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        sizes = self.sizes
+        if self.axes:
+            return functools.partial(self._read, grid)
+        return self._start(grid, self.sizes)
+
+    def _read(self, grid: Any, *args: Any, **options: Any) -> Any:
+        if callable(grid):
+            known = inspect.signature(self.kernel.fn).parameters
+            given = {name: value for name, value in options.items() if name in known}
+            bound = inspect.signature(self.kernel.fn).bind_partial(*args, **given)
+            bound.apply_defaults()
+            grid = grid({**options, **bound.arguments})
+        shape = [*map(int, grid), *(1 for _ in self.axes)]
+        return self._start(tuple(grid), dict(zip(self.axes, shape, strict=False)))(*args, **options)
+
+    def _start(self, grid: Any, sizes: Mapping[str, int]) -> Callable[..., Any]:
         if not callable(grid) and not sizes:
             sizes = {f"grid_{axis}": int(size) for axis, size in enumerate(grid)}
 
@@ -123,20 +142,20 @@ def _nothing(*_args: Any, **_options: Any) -> None:
     return None
 
 
-def on_cube_cores(kernel: Any, **sizes: int) -> Any:
+def on_cube_cores(kernel: Any, axes: tuple[str, ...] = (), **sizes: int) -> Any:
     """For kernels with `tl.dot`: one program per AI core at the most."""
-    return _OnCores(kernel, "num_aicore", sizes)
+    return _OnCores(kernel, "num_aicore", axes, sizes)
 
 
-def on_vector_cores(kernel: Any, **sizes: int) -> Any:
+def on_vector_cores(kernel: Any, axes: tuple[str, ...] = (), **sizes: int) -> Any:
     """For kernels without `tl.dot`: one program per vector core at the most."""
-    return _OnCores(kernel, "num_vectorcore", sizes)
+    return _OnCores(kernel, "num_vectorcore", axes, sizes)
 
 
-def on_cores(kernel: Any, vector: tuple[Any, ...], **sizes: int) -> Any:
+def on_cores(kernel: Any, vector: tuple[Any, ...], axes: tuple[str, ...] = (), **sizes: int) -> Any:
     """For a name that may stand for several kernels: vector cores for those listed, AI cores for the others."""
     is_vector = any(kernel is item for item in vector)
-    return _OnCores(kernel, "num_vectorcore" if is_vector else "num_aicore", sizes)
+    return _OnCores(kernel, "num_vectorcore" if is_vector else "num_aicore", axes, sizes)
 
 
 def unless_empty(kernel: Any) -> Any:
