@@ -24,7 +24,7 @@ FITS = Measurement(
 BETTER_TO_WORSE = [
     (FITS, {"BK": 64, "BV": 64}),
     (replace(FITS, uses={"UB": Use(89, 100)}), {"BK": 64, "BV": 64}),
-    (replace(FITS, barriers=11), {"BK": 64, "BV": 64}),
+    (replace(FITS, barriers=20), {"BK": 64, "BV": 64}),
     (replace(FITS, uses={"UB": Use(91, 100)}), {"BK": 64, "BV": 64}),
     (FITS, {"BK": 32, "BV": 64}),
     (replace(FITS, sub_block="guarded"), {"BK": 128, "BV": 128}),
@@ -39,6 +39,13 @@ def test_the_order_of_what_is_better() -> None:
     scores = [score([measured], tiles, 0) for measured, tiles in BETTER_TO_WORSE]
     assert scores == sorted(scores)
     assert len(set(scores)) == len(scores)
+
+
+def test_a_few_flags_more_say_less_than_room_in_the_buffer() -> None:
+    """chunk_fwd_o of fla-core 0.5.1 with one buffer for what the cores exchange, and with two (ascendnpu-ir 1.2.0)."""
+    one = replace(FITS, cross_core_syncs=24, barriers=27, uses={"UB": Use(447, 1000)})
+    two = replace(FITS, cross_core_syncs=20, barriers=29, uses={"UB": Use(863, 1000)})
+    assert score([one], {}, 0) < score([two], {}, 0)
 
 
 def test_reductions_over_a_tile_do_not_count() -> None:
