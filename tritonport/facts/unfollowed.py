@@ -13,13 +13,16 @@ from functools import cached_property
 from typing import Literal
 
 from tritonport.discover import Analysis
-from tritonport.discover.functions import JitFunction, jit_meanings
-from tritonport.discover.index import Definition, External
+from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID, JitFunction, jit_meanings
+from tritonport.discover.index import Definition, External, Value
 from tritonport.facts.axes import Refusal
 
-Kind = Literal["value", "foreign"]
+Kind = Literal["value", "foreign", "several"]
 _COMPILED = ("triton", "math", "builtins")
 """Top-level packages whose functions the compiler knows itself."""
+_ASKING = frozenset(dotted.rpartition(".")[2] for dotted in (PROGRAM_ID, NUM_PROGRAMS))
+_ALIASES = 8
+"""Assignments that are followed from a name to a definition."""
 
 
 class Unfollowed:
@@ -46,6 +49,9 @@ class Unfollowed:
             if kind == "foreign":
                 why = f"`{text}` comes from elsewhere and may ask for a program id: copy it beside the kernel"
                 yield Refusal(file, node.lineno, why)
+            elif kind == "several":
+                why = f"`{text}` may be one of several functions, which may ask for a program id: call each by its name"
+                yield Refusal(file, node.lineno, why)
             elif kind == "value" and self._handed_on:
                 why = f"`{text}(...)` may be `{min(self._handed_on)}`, which asks for a program id: call it by its name"
                 yield Refusal(file, node.lineno, why)
@@ -58,14 +64,30 @@ class Unfollowed:
             return None  # a method of a value
         if root.id in bound:
             return "value"
-        if jit_meanings(self._analysis.index, self._analysis.functions, module, func):
-            return None
+        jit = jit_meanings(self._analysis.index, self._analysis.functions, module, func)
         names = self._analysis.index.externals(module, func)
+        asked = {PROGRAM_ID, NUM_PROGRAMS} & set(names) or any(self._asks(key) for key in jit)
+        if asked and not self._certain(module, func):
+            return "several"
+        if jit:
+            return None
         if names:
             return None if all(name.split(".")[0] in _COMPILED for name in names) else "foreign"
         meanings = self._analysis.index.meanings(module, func)
         known = any(isinstance(m, Definition | External) for m in meanings) or hasattr(builtins, root.id)
         return None if known else "value"
+
+    def _certain(self, module: str, func: ast.expr) -> bool:
+        """Whether a name stands for one function: that, or plain assignments that end there (`f = g`)."""
+        for _ in range(_ALIASES):
+            meanings = set(self._analysis.index.meanings(module, func))
+            meaning = meanings.pop() if len(meanings) == 1 else None
+            if isinstance(meaning, Definition | External):
+                return True
+            if not isinstance(meaning, Value) or not isinstance(meaning.expr, ast.Name | ast.Attribute):
+                return False
+            module, func = meaning.module, meaning.expr
+        return False
 
     @cached_property
     def _handed_on(self) -> frozenset[str]:
@@ -82,7 +104,22 @@ class Unfollowed:
                 for key in jit_meanings(self._analysis.index, self._analysis.functions, module.name, node):
                     if (device or id(node) in passed or key not in kernels) and self._asks(key):
                         found.add(key)
-        return frozenset(found)
+        return frozenset(found).union(self._asking_values(jit))
+
+    def _asking_values(self, jit: set[int]) -> Iterator[str]:
+        """`program_id` and `num_programs` themselves, where they are read as values: not called in device code."""
+        index = self._analysis.index
+        for module in index.modules.values():
+            names = _ASKING | {
+                alias.asname
+                for node in ast.walk(module.tree)
+                if isinstance(node, ast.ImportFrom)
+                for alias in node.names
+                if alias.name in _ASKING and alias.asname is not None
+            }
+            for node, _ in _mentions(module.tree, jit, device=False):
+                if (node.id if isinstance(node, ast.Name) else node.attr) in names:
+                    yield from {PROGRAM_ID, NUM_PROGRAMS} & set(index.externals(module.name, node))
 
 
 def _root(expr: ast.expr) -> ast.Name | None:

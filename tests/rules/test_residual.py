@@ -1,0 +1,62 @@
+"""The residual scan sees what a rule forgot, by whatever name a task reaches it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tritonport.engine.residual import residues
+
+KERNEL = """
+import triton
+import triton.language as tl
+from triton.language import num_programs as count
+
+
+@triton.jit
+def shifted(value):
+    return value + tl.program_id(0)
+
+
+class Tools:
+    at = shifted
+
+
+ask = tl.program_id
+pick = shifted if ask else None
+again = pick
+
+
+@triton.jit
+def work(dst, grid_0):
+    for task in range(tl.program_id(0), grid_0, tl.num_programs(0)):
+        work_task(task, dst)
+
+
+@triton.jit
+def work_task(pid_0, dst):
+    tl.store(dst + pid_0, BODY)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("shifted(1.0)", "tl.program_id(0)"),
+        ("pick(1.0)", "tl.program_id(0)"),
+        ("again(1.0)", "tl.program_id(0)"),
+        ("Tools.at(1.0)", "tl.program_id(0)"),
+        ("tl.reduce(pid_0, 0, shifted)", "tl.program_id(0)"),
+        ("ask(0)", "ask(0)"),
+        ("count(0)", "count(0)"),
+        ("map(tl.program_id)", "tl.program_id"),
+    ],
+)
+def test_a_program_id_that_a_task_reaches_is_left_over(body: str, left: str) -> None:
+    found = list(residues(KERNEL.replace("BODY", body), frozenset({"work"}), frozenset({"grid-collapse"})))
+    assert [(r.function, r.why) for r in found] == [("work", f"`{left}` in the body of a task")]
+
+
+@pytest.mark.parametrize("body", ["pid_0", "dst.shifted", "tl.sum(pid_0)"])
+def test_a_task_that_reaches_none_leaves_nothing(body: str) -> None:
+    text = KERNEL.replace("BODY", body)
+    assert list(residues(text, frozenset({"work"}), frozenset({"grid-collapse"}))) == []
