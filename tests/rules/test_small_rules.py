@@ -20,6 +20,7 @@ RULES = (
     "bool-mask",
     "bool-scan",
     "capability-probe",
+    "constexpr-operand",
     "descriptor-load",
     "dot-precision",
     "guarded-load",
@@ -41,6 +42,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "own_reload": {"x": [3, 100], "y": {"empty": [3, 100]}},
     "two_loops": {"x": [3, 100], "y": {"empty": [3, 100]}},
     "vector": {"x": [21], "y": {"empty": [21]}, "T": 21, "N": 8},
+    "tiles_left": {"x": [48], "y": {"empty": [32]}, "D": 40, "N": 8, "G": 2},
     "triangle": {"x": [24, 8], "y": {"empty": [21, 8]}, "T": 21, "N": 8},
     "ragged": {
         "x": [3, 20, 16],
