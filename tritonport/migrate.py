@@ -19,7 +19,15 @@ from tritonport.emit.lock import (
     lock_text,
     rule_digests,
 )
-from tritonport.emit.tree import check_out, runtime_module, runtime_path, runtime_text, staged, write_files
+from tritonport.emit.tree import (
+    check_names,
+    check_out,
+    runtime_module,
+    runtime_path,
+    runtime_text,
+    staged,
+    write_files,
+)
 from tritonport.engine.assume import Assumption
 from tritonport.engine.choices import Choices
 from tritonport.engine.context import Settings
@@ -96,6 +104,8 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     analysis = _analysed(tree)
     rules = active_rules(options)
     programs = plan_programs(analysis)
+    _check_not_output(tree, programs)
+    check_names(tree, analysis.discovery.files)
     _check_assumptions(analysis, programs, options)
     overrides = _overrides(analysis, rules, options)
     settings = _engine_settings(tree, analysis, rules, options)
@@ -179,7 +189,7 @@ def _analysed(tree: SourceTree) -> Analysis:
         raise UserError(
             "no Triton kernel is reachable from the entry",
             "name a folder or file with kernels",
-            str(tree.entry),
+            str(tree.entry if tree.entry.parts else tree.entry_path),
         )
     return analysis
 
@@ -214,6 +224,16 @@ def _settings(options: MigrateOptions, overrides: Overrides) -> dict[str, Any]:
         **({"emit": options.emit} if options.emit != MigrateOptions.emit else {}),
         **({"assumptions": [a.text for a in options.assumptions]} if options.assumptions else {}),
     }
+
+
+def _check_not_output(tree: SourceTree, programs: Programs) -> None:
+    """Raises UserError for a folder that this tool made, where nothing is left to migrate."""
+    above = [tree.entry_path, *tree.entry_path.parents]
+    folders = above[: above.index(tree.root) + 1]
+    if programs.persistent and not programs.plans and any((f / LOCK).is_file() for f in folders):
+        raise UserError(
+            "tritonport migrated these sources already", "name the originals", str(tree.entry_path)
+        )
 
 
 def _check_assumptions(analysis: Analysis, programs: Programs, options: MigrateOptions) -> None:

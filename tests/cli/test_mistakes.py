@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import KERNEL, contents, package, tritonport
+from tests.support.cli import KERNEL, contents, in_process, package, tritonport
 
 CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24
 BROKEN = "def half(:\n"
@@ -107,6 +107,38 @@ def no_kernel(folder: Path) -> list[str]:
     return ["migrate", "demo", "-o", "out"]
 
 
+def no_kernel_in_a_plain_folder(folder: Path) -> list[str]:
+    (folder / "plain").mkdir()
+    (folder / "plain" / "one.py").write_text("x = 1\n")
+    return ["migrate", "plain", "-o", "out"]
+
+
+def module_named_as_the_helpers(folder: Path) -> list[str]:
+    package(folder / "demo", tritonport_runtime=KERNEL)
+    return ["migrate", "demo", "-o", "out"]
+
+
+def beside_a_module_named_as_the_helpers(folder: Path) -> list[str]:
+    package(folder / "demo", rows=KERNEL, tritonport_runtime="limit = 3\n")
+    return ["migrate", "demo/rows.py", "-o", "out"]
+
+
+def lone_file_named_as_the_activation(folder: Path) -> list[str]:
+    (folder / "activate.py").write_text(KERNEL)
+    return ["migrate", "activate.py", "-o", "out"]
+
+
+def package_named_as_the_activation(folder: Path) -> list[str]:
+    package(folder / "activate", rows=KERNEL)
+    return ["migrate", "activate", "-o", "out"]
+
+
+def own_output(folder: Path) -> list[str]:
+    made = in_process("migrate", good(folder), "-o", "made", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    return ["migrate", "made", "-o", "out"]
+
+
 def no_output_named(folder: Path) -> list[str]:
     good(folder)
     return ["migrate", "demo"]
@@ -120,6 +152,12 @@ MISTAKES: dict[Callable[[Path], list[str]], tuple[str, ...]] = {
     not_utf8: ("demo/latin.py", "not UTF-8"),
     undecodable_name_of_coding: ("demo/odd.py", "no-such-coding"),
     no_kernel: ("demo", "no Triton kernel"),
+    no_kernel_in_a_plain_folder: ("plain:", "no Triton kernel"),
+    module_named_as_the_helpers: ("demo/tritonport_runtime.py: ", "rename"),
+    beside_a_module_named_as_the_helpers: ("demo/tritonport_runtime.py: ", "rename"),
+    lone_file_named_as_the_activation: ("activate.py: ", "rename"),
+    package_named_as_the_activation: ("activate.py: ", "rename"),
+    own_output: ("made", "migrated these sources already"),
     output_inside_sources: ("demo/out", "inside the source tree"),
     output_holds_sources: ("source tree",),
     foreign_output: ("mine", "tritonport did not make it"),

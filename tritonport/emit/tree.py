@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Mapping
-from pathlib import Path
+from collections.abc import Generator, Iterable, Mapping
+from pathlib import Path, PurePosixPath
 
 from tritonport.emit.lock import LOCK
 from tritonport.errors import UserError
@@ -15,6 +16,7 @@ from tritonport.sources.tree import SourceTree
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 RUNTIME = "tritonport_runtime"
+ACTIVATE = "activate.py"
 
 
 def runtime_module(tree: SourceTree) -> str:
@@ -51,6 +53,33 @@ def _inside_sources(target: Path, tree: SourceTree) -> bool:
     if (package is not None and package in target.parents) or target == package:
         return True
     return tree.entry_path.is_dir() and (tree.entry_path == target or tree.entry_path in target.parents)
+
+
+def check_names(tree: SourceTree, files: Iterable[PurePosixPath]) -> None:
+    """Refuse sources with a module where an emitted file goes. files: of their modules. Raises UserError."""
+    taken = {str(file) for file in files} | {f"{tree.package}.py"}
+    if (tree.root / runtime_path(tree)).is_file():
+        taken.add(runtime_path(tree))
+    for name, template in ((runtime_path(tree), f"{RUNTIME}.py"), (ACTIVATE, f"{ACTIVATE}.in")):
+        if name in taken and not _emitted(tree.root / name, TEMPLATES / template):
+            raise UserError(
+                f"the output gets a file {name} of its own, and a module of the sources has that name",
+                "rename that module",
+                name,
+            )
+
+
+def _emitted(file: Path, template: Path) -> bool:
+    """Whether an earlier run wrote a file: its docstring ends as the template's does."""
+    return file.is_file() and _last_said(file) == _last_said(template)
+
+
+def _last_said(file: Path) -> str:
+    try:
+        said = ast.get_docstring(ast.parse(file.read_bytes().replace(b"{modules}", b"{}")))
+    except (SyntaxError, ValueError):
+        return ""
+    return (said or "").rpartition("\n")[2]
 
 
 @contextlib.contextmanager
@@ -93,7 +122,7 @@ def write_files(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode())
     if modules is not None:
-        (stage / "activate.py").write_text(_activate(tree, modules), encoding="utf-8")
+        (stage / ACTIVATE).write_text(_activate(tree, modules), encoding="utf-8")
     for licence in tree.licenses:
         shutil.copyfile(licence, stage / licence.name)
 
