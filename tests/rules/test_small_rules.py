@@ -20,6 +20,7 @@ RULES = (
     "bool-mask",
     "bool-scan",
     "capability-probe",
+    "carried-index",
     "constexpr-operand",
     "descriptor-load",
     "dot-precision",
@@ -43,6 +44,15 @@ INPUTS: dict[str, dict[str, Any]] = {
     "two_loops": {"x": [3, 100], "y": {"empty": [3, 100]}},
     "vector": {"x": [21], "y": {"empty": [21]}, "T": 21, "N": 8},
     "tiles_left": {"x": [48], "y": {"empty": [32]}, "D": 40, "N": 8, "G": 2},
+    "again_in_loop": {
+        "x": [21, 16],
+        "g": [3, 16],
+        "y": {"empty": [8, 16]},
+        "T": 21,
+        "D": 16,
+        "N": 8,
+        "USE_G": True,
+    },
     "triangle": {"x": [24, 8], "y": {"empty": [21, 8]}, "T": 21, "N": 8},
     "ragged": {
         "x": [3, 20, 16],
