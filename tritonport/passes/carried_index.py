@@ -52,7 +52,7 @@ def _is_carried(facts: KernelFacts, definition: Def) -> bool:
 def _rename(facts: KernelFacts, definition: Def, name: str, result: RuleResult, kernel: str) -> None:
     replace(result, definition.target, cst.Name(name), kernel)
     for use in facts.uses(definition):
-        if facts.reads[use] == {definition}:
+        if facts.reads[use] == frozenset({definition}):
             replace(result, use, use.with_changes(value=name), kernel, counts=False)
 
 
