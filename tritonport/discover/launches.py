@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tritonport.discover.functions import JitFunction, jit_meanings
 from tritonport.discover.grids import GridExpr, grid_of
 from tritonport.discover.index import Definition, FunctionNode, Imports, Index, ModuleRef
+from tritonport.discover.scopes import Scope
 
 RUNTIME_MODULE = "tritonport_runtime"
 """Last part of the import name of the run-time module that a migration emits."""
@@ -20,6 +21,7 @@ class LaunchSite:
 
     ordinal: position among the calls of a subscript in its file, in source order; a rule finds the call again by it.
     wrapped: whether the kernel already goes through the emitted run-time module (the output of an earlier run).
+    scope: the innermost function around it, or the module.
     """
 
     module: str
@@ -30,6 +32,7 @@ class LaunchSite:
     kernels: tuple[str, ...]
     grids: tuple[GridExpr, ...]
     wrapped: bool
+    scope: Scope
 
     @property
     def subscript(self) -> ast.Subscript:
@@ -101,10 +104,10 @@ def launch_sites(index: Index, functions: dict[str, JitFunction]) -> tuple[Launc
             target, wrapped = _unwrap(index, module.name, call.func.value, host)
             kernels = _KernelValues(index, functions, module.name, host).of(target)
             if kernels:
-                grids = grid_of(call.func.slice, [*reversed(host.functions), module.tree], call)
-                found.append(
-                    LaunchSite(module.name, call, ordinal, host.qualname, host.unit, kernels, grids, wrapped)
-                )
+                scopes = [*reversed(host.functions), module.tree]
+                grids = grid_of(call.func.slice, scopes, call)
+                site = (module.name, call, ordinal, host.qualname, host.unit)
+                found.append(LaunchSite(*site, kernels, grids, wrapped, scopes[0]))
     return tuple(found)
 
 

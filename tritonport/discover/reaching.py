@@ -1,4 +1,4 @@
-"""Which assignments of a local name can reach a place in a function (structured control flow only)."""
+"""Which assignments of a name can reach a place in its scope (structured control flow only)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from tritonport.discover.scopes import Scope, bindings, binds_itself, path, scopes_between, set_elsewhere
+
 Bound: TypeAlias = ast.expr | ast.FunctionDef | None
-"""A value, a local function, or None for a binding that cannot be followed (a loop target, an unpacking)."""
+"""A value, a local function, or None for what cannot be followed (a parameter, a loop target, an unpacking)."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,49 @@ class _Found:
 _NOTHING = _Found((), certain=False)
 
 
-def reaching(name: str, function: ast.AST, place: ast.AST) -> tuple[Bound, ...]:
-    """What the name may be bound to when `place` runs. Empty where the function does not bind it."""
-    path = _path(function, place)
+def reaching(name: str, scope: Scope, place: ast.AST) -> tuple[Bound, ...]:
+    """What the name may be bound to when `place` runs. Empty where the scope does not bind it."""
+    nodes = bindings(scope).get(name, ())
+    between = scopes_between(scope, place)
+    if name in set_elsewhere(scope) or any(binds_itself(inner, name) for inner in between):
+        return (None,)
+    if not all(_is_plain(node, name) for node in nodes):
+        return (None,)
+    if between:  # it runs later than it stands: any of the assignments may be the last one
+        return _unique([bound for node in nodes for bound in _simple(node, name).bounds])
+    return _at(name, scope, place)
+
+
+def settled(name: str, scope: Scope, first: ast.AST, later: ast.AST) -> bool:
+    """Whether a name surely has the same value at two places of one scope: what binds it stands before both, and no
+    loop runs it again before the later one."""
+    nodes = [node for node in bindings(scope).get(name, ()) if node is not scope]
+    if name in set_elsewhere(scope) or any(
+        binds_itself(inner, name) for inner in scopes_between(scope, later)
+    ):
+        return False
+    loops = [n for n in path(scope, later) if isinstance(n, ast.For | ast.While | ast.AsyncFor)]
+    inside = {id(n) for loop in loops for n in ast.walk(loop)}
+    return all(
+        getattr(node, "lineno", 0) < getattr(first, "lineno", 0) and id(node) not in inside for node in nodes
+    )
+
+
+def _is_plain(node: ast.AST, name: str) -> bool:
+    """`name = value`, annotated or not, or a local function."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    return isinstance(node, ast.AnnAssign | ast.FunctionDef)
+
+
+def _at(name: str, scope: Scope, place: ast.AST) -> tuple[Bound, ...]:
+    """Follows the flow of control back from a place that runs in the scope itself."""
     found: list[Bound] = []
-    for holder, child in reversed(list(pairwise(path))):
+    for holder, child in reversed(list(pairwise(path(scope, place)))):
         if isinstance(holder, ast.For | ast.While | ast.AsyncFor) and child in (*holder.body, *holder.orelse):
             found += _any_in(holder, name)  # an earlier round of the loop may have bound it
+        if isinstance(holder, ast.Try):
+            found += _left_behind(holder, child, name)
         for block in _blocks(holder):
             if isinstance(child, ast.stmt) and child in block:
                 part = _sequence(block[: block.index(child)], name)
@@ -40,19 +78,18 @@ def reaching(name: str, function: ast.AST, place: ast.AST) -> tuple[Bound, ...]:
     return _unique(found)
 
 
+def _left_behind(holder: ast.Try, child: ast.AST, name: str) -> list[Bound]:
+    """What the parts of a try statement that ran before, in whole or in part, may have bound."""
+    earlier: list[ast.AST] = []
+    if child in holder.handlers or child in holder.orelse or child in holder.finalbody:
+        earlier += holder.body
+    if child in holder.finalbody:
+        earlier += [*holder.handlers, *holder.orelse]
+    return [bound for node in earlier for bound in _any_in(node, name)]
+
+
 def _unique(found: list[Bound]) -> tuple[Bound, ...]:
     return tuple({id(item): item for item in found}.values())
-
-
-def _path(root: ast.AST, place: ast.AST) -> list[ast.AST]:
-    """Nodes from the root down to the place."""
-    if root is place:
-        return [root]
-    for child in ast.iter_child_nodes(root):
-        below = _path(child, place)
-        if below:
-            return [root, *below]
-    return []
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -99,7 +136,7 @@ def _statement(node: ast.stmt, name: str) -> _Found:
     return _simple(node, name)
 
 
-def _simple(node: ast.stmt, name: str) -> _Found:
+def _simple(node: ast.AST, name: str) -> _Found:
     if isinstance(node, ast.Assign) and any(_binds(t, name) for t in node.targets):
         plain = any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
         return _Found((node.value if plain else None,), certain=True)

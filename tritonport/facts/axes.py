@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import reduce
 
 from tritonport.discover import Analysis
 from tritonport.discover.functions import JitFunction, parameters
 from tritonport.discover.grids import GridExpr, meta_key, reads_meta
 from tritonport.discover.launches import LaunchSite
+from tritonport.discover.scopes import bindings
 from tritonport.facts.naming import fresh
+from tritonport.facts.signs import Signs
 
 CDIV = frozenset({"triton.cdiv", "triton.language.cdiv"})
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -20,6 +23,8 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.FloorDiv: "//",
     ast.Mod: "%",
 }
+INT32 = 2**31
+"""Numbers of this size and above are no 32-bit integers."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class _Builder:
         assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         self._parameters = parameters(node)
         self._arguments = _arguments(site.node, self._parameters)
+        self._signs = Signs(site.scope, grid.meta)
         self.terms: dict[str, str] = {}
 
     def build(self, expr: ast.expr, axis: int) -> AxisFormula:
@@ -65,14 +71,14 @@ class _Builder:
             if key not in self._parameters:
                 raise _NotUnderstood(f"the grid reads `{key}`, which the kernel has no parameter for")
             return key
-        if isinstance(expr, ast.Constant) and isinstance(expr.value, int):
+        if isinstance(expr, ast.Constant) and isinstance(expr.value, int) and abs(expr.value) < INT32:
             return str(expr.value)
         if not reads_meta(expr, self._grid.meta):
             return self._outer(expr, axis)
         if isinstance(expr, ast.BinOp) and type(expr.op) in _OPERATORS:
+            if isinstance(expr.op, ast.FloorDiv | ast.Mod):
+                return self._divided(expr.left, expr.right, axis, modulo=isinstance(expr.op, ast.Mod))
             left, right = self._text(expr.left, axis), self._text(expr.right, axis)
-            if isinstance(expr.op, ast.FloorDiv | ast.Mod) and not self._never_negative(expr.left):
-                return _floored(left, right, isinstance(expr.op, ast.Mod))
             return f"({left} {_OPERATORS[type(expr.op)]} {right})"
         if isinstance(expr, ast.Call) and not expr.keywords:
             return self._call(expr, axis)
@@ -82,46 +88,43 @@ class _Builder:
 
     def _call(self, expr: ast.Call, axis: int) -> str:
         externals = set(self._analysis.index.externals(self._site.module, expr.func))
-        texts = [self._text(arg, axis) for arg in expr.args]
-        args = ", ".join(texts)
-        if externals & CDIV and len(texts) == 2 and not self._never_negative(expr.args[0]):
-            return _floored(f"({texts[0]} + {texts[1]} - 1)", texts[1], modulo=False)
-        if externals & CDIV:
-            tl = self._analysis.index.local_name(self._function.definition.module, "triton.language")
-            return f"{tl or 'triton.language'}.cdiv({args})"
-        if isinstance(expr.func, ast.Name) and expr.func.id in ("min", "max") and not externals:
-            return f"{expr.func.id}({args})"
+        if externals & CDIV and len(expr.args) == 2:
+            size, tile = expr.args
+            if self._signs.never_negative(size):
+                self._check_divides(size, tile)
+                tl = self._analysis.index.local_name(self._function.definition.module, "triton.language")
+                return f"{tl or 'triton.language'}.cdiv({self._text(size, axis)}, {self._text(tile, axis)})"
+            rounded = ast.BinOp(ast.BinOp(size, ast.Add(), tile), ast.Sub(), ast.Constant(1))
+            return self._divided(rounded, tile, axis, modulo=False)
+        if self._is_extreme(expr.func) and len(expr.args) >= 2:
+            # Two by two: what device code calls `max` may take two numbers only (triton-ascend 3.2.0).
+            name = ast.unparse(expr.func)
+            return reduce(lambda one, two: f"{name}({one}, {two})", [self._text(a, axis) for a in expr.args])
         raise _NotUnderstood(f"the grid calls `{ast.unparse(expr.func)}` on a tuned parameter")
 
-    def _never_negative(self, expr: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether nothing is subtracted on the way to a value; what a caller passes is taken for a size.
+    def _is_extreme(self, func: ast.expr) -> bool:
+        """Python's own `min` or `max`."""
+        scopes = (self._site.scope, self._analysis.index.modules[self._site.module].tree)
+        own = isinstance(func, ast.Name) and any(func.id in bindings(scope) for scope in scopes)
+        return isinstance(func, ast.Name) and func.id in ("min", "max") and not own
 
-        seen: names that are being asked about, so that `n = n // 2` in a loop ends.
-        """
-        if isinstance(expr, ast.BinOp):
-            if isinstance(expr.op, ast.Sub):
-                return False
-            return self._never_negative(expr.left, seen) and self._never_negative(expr.right, seen)
-        if isinstance(expr, ast.Constant):
-            return isinstance(expr.value, int) and expr.value >= 0
-        if isinstance(expr, ast.Name) and expr.id not in seen:
-            values = self._assigned.get(expr.id, ())
-            return all(self._never_negative(value, seen | {expr.id}) for value in values)
-        return not isinstance(expr, ast.UnaryOp)
+    def _divided(self, size: ast.expr, divisor: ast.expr, axis: int, *, modulo: bool) -> str:
+        self._check_divides(size, divisor)
+        left, right = self._text(size, axis), self._text(divisor, axis)
+        if not self._signs.never_negative(size):
+            return _floored(left, right, modulo)
+        return f"({left} {'%' if modulo else '//'} {right})"
 
-    @cached_property
-    def _assigned(self) -> dict[str, list[ast.expr]]:
-        """What the functions around the launch assign to each name."""
-        found: dict[str, list[ast.expr]] = {}
-        for function in ast.walk(self._analysis.index.modules[self._site.module].tree):
-            if isinstance(function, ast.FunctionDef) and any(
-                n is self._site.node for n in ast.walk(function)
-            ):
-                for node in ast.walk(function):
-                    for target in node.targets if isinstance(node, ast.Assign) else ():
-                        if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
-                            found.setdefault(target.id, []).append(node.value)
-        return found
+    def _check_divides(self, size: ast.expr, divisor: ast.expr) -> None:
+        """Device code divides 32-bit numbers and rounds towards zero; Python does neither."""
+        if not self._signs.positive(divisor):
+            raise _NotUnderstood(f"the grid divides by `{ast.unparse(divisor)}`, not surely a tile or a number above 0")
+        for node in ast.walk(size):
+            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+                continue
+            if reads_meta(node, self._grid.meta) and not self._signs.positive(node):
+                why = f"the grid divides the product `{ast.unparse(node)}`, which may pass 32 bits"
+                raise _NotUnderstood(why)
 
     def _outer(self, expr: ast.expr, axis: int) -> str:
         """A part without tuned parameters: one of the kernel's own arguments, or an extra one."""
@@ -208,7 +211,7 @@ def _same_formula(
             _unbracket(formula.text), tuple(t for t in builder.terms if _mentions(formula.text, t))
         )
         if found is not None and formula != found:
-            why = f"its launches give the tuned axis differently: `{found.text}` and `{formula.text}`"
+            why = f"axis {axis} of the grid is tuned, and another launch or branch has another size there"
             return Refusal(file, site.node.lineno, why)
         found = formula
     assert found is not None
@@ -222,12 +225,20 @@ def _mentions(text: str, name: str) -> bool:
 def _site_extras(
     grid: GridExpr, builder: _Builder, formulas: list[AxisFormula | None], names: tuple[str, ...]
 ) -> list[tuple[str, str]]:
-    """Terms of the formulas, and the axis sizes where the wrapper cannot read all of them off a tuple by itself."""
-    plain = grid.form == "tuple" and len(grid.axes) == len(names) and not any(formulas)
-    if plain and names == tuple(f"grid_{axis}" for axis in range(len(names))):
-        return []
+    """Terms of the formulas, and the sizes of the axes, which the wrapper reads off the grid itself where it can."""
+    if grid.form == "tuple" and not any(formulas):
+        return list(read_axes([grid], names))
     extras = list(builder.terms.items())
     for axis, formula in enumerate(formulas):
         if formula is None:
             extras.append((names[axis], ast.unparse(grid.axes[axis]) if axis < len(grid.axes) else "1"))
     return extras
+
+
+def read_axes(grids: Sequence[GridExpr], names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The wrapper is told which parameters take the sizes, unless they are those that it expects for a tuple."""
+    expected = tuple(f"grid_{axis}" for axis in range(len(names)))
+    if names == expected and all(grid.form == "tuple" and len(grid.axes) == len(names) for grid in grids):
+        return ()
+    listed = ", ".join(f'"{name}"' for name in names)
+    return (("axes", f"({listed},)" if len(names) == 1 else f"({listed})"),)

@@ -2,8 +2,8 @@
 
 A grid axis is either passed by the host as one integer (`grid_0`), or, where it depends on a parameter that a tuner
 chooses (`cdiv(V, meta['BV']) * NT`), rebuilt in the kernel from that parameter; the parts that the kernel does not
-have are then passed by the host (`grid_NT`). A grid that only the launch knows (handed in by a caller, taken from an
-object) is read there, all three axes, unless a tuner stands between the launch and the kernel.
+have are then passed by the host (`grid_NT`). Where no tuner stands between the launch and the kernel, the grid is read
+when it is launched, whatever it is: handed in by a caller, taken from an object, a function of the launch's arguments.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tritonport.discover import Analysis
 from tritonport.discover.functions import is_tuned, reached
 from tritonport.discover.launches import LaunchSite
 from tritonport.discover.model import Kernel
-from tritonport.facts.axes import AxisFormula, Refusal, site_formulas
+from tritonport.facts.axes import AxisFormula, Refusal, read_axes, site_formulas
 from tritonport.facts.escapes import escapes
 from tritonport.facts.ids import IdUse, IdUses
 from tritonport.facts.naming import fresh
@@ -167,17 +167,27 @@ def _variant(analysis: Analysis, key: str, use: IdUse) -> TaskVariant:
     node = function.definition.node
     taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | set(function.parameters)
     prefix = f"_{function.definition.owner}_" if function.definition.owner else ""
-    module_names = {
-        n.name
-        for n in ast.walk(analysis.index.modules[function.definition.module].tree)
-        if isinstance(n, ast.FunctionDef | ast.ClassDef)
-    }
     return TaskVariant(
         key=key,
-        name=fresh(f"{prefix}{node.name}_task", module_names),
+        name=fresh(f"{prefix}{node.name}_task", taken | _names_of(analysis, function.definition.module)),
         pids=tuple((axis, fresh(f"pid_{axis}", taken)) for axis in sorted(use.pids)),
         sizes=tuple((axis, fresh(f"grid_{axis}", taken)) for axis in sorted(use.sizes)),
     )
+
+
+def _names_of(analysis: Analysis, module: str) -> set[str]:
+    """Every name that a module binds or reads anywhere: a new one must be none of them."""
+    found: set[str] = set()
+    for node in ast.walk(analysis.index.modules[module].tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return found
 
 
 def _plan(analysis: Analysis, uses: IdUses, key: str, sites: tuple[LaunchSite, ...]) -> ProgramPlan | Refusal:
@@ -188,12 +198,14 @@ def _plan(analysis: Analysis, uses: IdUses, key: str, sites: tuple[LaunchSite, .
     function = analysis.functions[key]
     taken = set(function.parameters)
     names = tuple(fresh(f"grid_{axis}", taken) for axis in range(MAX_RANK))
-    if any(_obscure(site) is not None for site in sites):
-        axes = ", ".join(f'"{name}"' for name in names)
-        per_site = dict.fromkeys(sites, (("axes", f"({axes})"),))
-        return _assemble(analysis, key, use, MAX_RANK, names, (None,) * MAX_RANK, per_site)
+    obscure = any(_obscure(site) is not None for site in sites)
     rank = max([*(len(g.axes) for s in sites for g in s.grids), *(axis + 1 for axis in use.pids | use.sizes)])
+    rank = MAX_RANK if obscure else rank
     names = names[:rank]
+    if obscure or not is_tuned(analysis.index, function):
+        # All that a grid may ask for is known at the launch, which is the surest place to read it.
+        per_site = {site: read_axes(site.grids, names) for site in sites}
+        return _assemble(analysis, key, use, rank, names, (None,) * rank, per_site)
     found = site_formulas(analysis, function, sites, rank, names)
     if isinstance(found, Refusal):
         return found

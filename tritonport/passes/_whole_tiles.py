@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass
 
 from tritonport.discover.launches import LaunchSite
-from tritonport.discover.reaching import reaching
+from tritonport.discover.reaching import reaching, settled
+from tritonport.discover.scopes import bindings
 from tritonport.engine.context import FileContext
 from tritonport.facts.algebra import Poly, Symbol, symbols
 from tritonport.facts.algebra.values import Bound
@@ -91,7 +92,7 @@ def _axis_counts(
     """Whether every grid of a launch has `cdiv(size, extent)` programs along an axis, by what the launch passes."""
     passed = _passed(file, site)
     for grid in site.grids:
-        if not axis.isdecimal() or int(axis) >= len(grid.axes):
+        if not grid.settled or not axis.isdecimal() or int(axis) >= len(grid.axes):
             return False
         found = _values(file, site, grid.axes[int(axis)], _absent(file, site, unless, passed))
         if not found or not all(_is_cdiv(file, site, x, passed, grid.meta, size, extent) for x in found):
@@ -128,9 +129,10 @@ def _values(file: FileContext, site: LaunchSite, axis: ast.expr, absent: frozens
     if isinstance(axis, ast.Name):
         host = _host(file, site)
         bounds = reaching(axis.id, host, site.node) if host is not None else ()
-        if not bounds or any(not isinstance(b, ast.expr) for b in bounds):
+        values = [b for b in bounds if isinstance(b, ast.expr)]
+        if host is None or len(values) < len(bounds) or not all(_holds(host, site, v) for v in values):
             return []
-        return [v for b in bounds if isinstance(b, ast.expr) for v in _values(file, site, b, absent)]
+        return [v for b in values for v in _values(file, site, b, absent)]
     test = axis.test if isinstance(axis, ast.IfExp) else None
     asks = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and _is_none(test)
     if (
@@ -143,12 +145,18 @@ def _values(file: FileContext, site: LaunchSite, axis: ast.expr, absent: frozens
     return [axis]
 
 
+def _holds(host: ast.FunctionDef, site: LaunchSite, value: ast.expr) -> bool:
+    """Whether the names in what was assigned still mean the same where the launch stands."""
+    names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} & bindings(host).keys()
+    return all(settled(name, host, value, site.node) for name in names)
+
+
 def _is_none(test: ast.Compare) -> bool:
     right = test.comparators[0]
     return isinstance(right, ast.Constant) and right.value is None
 
 
-def _host(file: FileContext, site: LaunchSite) -> ast.AST | None:
+def _host(file: FileContext, site: LaunchSite) -> ast.FunctionDef | None:
     """The function around a launch."""
     for node in ast.walk(file.analysis.index.modules[site.module].tree):
         if isinstance(node, ast.FunctionDef) and node.name == site.unit:

@@ -63,9 +63,8 @@ def axis_parameters(file: FileContext, key: str) -> dict[str, str]:
             continue
         passed = {ast.dump(k.value): k.arg for k in site.node.keywords if k.arg is not None}
         for grid in site.grids:
-            here = {
-                str(i): passed[ast.dump(axis)] for i, axis in enumerate(grid.axes) if ast.dump(axis) in passed
-            }
+            axes = grid.axes if grid.settled else ()
+            here = {str(i): passed[ast.dump(axis)] for i, axis in enumerate(axes) if ast.dump(axis) in passed}
             found = here if found is None else {i: n for i, n in found.items() if here.get(i) == n}
     return found or {}
 

@@ -95,9 +95,9 @@ class _OnCores(_Launcher):
 
     def _read(self, grid: Any, *args: Any, **options: Any) -> Any:
         if callable(grid):
-            known = inspect.signature(self.kernel.fn).parameters
-            given = {name: value for name, value in options.items() if name in known}
-            bound = inspect.signature(self.kernel.fn).bind_partial(*args, **given)
+            signature = _signature(self.kernel.fn)
+            given = {name: value for name, value in options.items() if name in signature.parameters}
+            bound = signature.bind_partial(*args, **given)
             bound.apply_defaults()
             grid = grid({**options, **bound.arguments})
         shape = [*map(int, grid), *(1 for _ in self.axes)]
@@ -114,6 +114,11 @@ class _OnCores(_Launcher):
             return (min(tasks, core_count(self.kind)),)
 
         return functools.partial(self.kernel[programs], **sizes)
+
+
+@functools.cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
 
 
 class _UnlessEmpty(_Launcher):
