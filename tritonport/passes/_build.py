@@ -12,6 +12,17 @@ from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.naming import fresh
 
+_BINDING: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.FunctionDef: ("name",),
+    ast.AsyncFunctionDef: ("name",),
+    ast.ClassDef: ("name",),
+    ast.arg: ("arg",),
+    ast.ExceptHandler: ("name",),
+    ast.MatchAs: ("name",),
+    ast.MatchStar: ("name",),
+    ast.MatchMapping: ("rest",),
+}
+"""Nodes that bind a name which is no `ast.Name`, and the field that holds it."""
 LINE = 100
 """Column at which emitted argument lists wrap."""
 
@@ -56,28 +67,39 @@ def keyword(name: str, value: str) -> cst.Arg:
 
 
 def runtime_name(file: FileContext, name: str) -> str:
-    """The name under which a file uses a run-time helper: its own, unless the file has something else of that name."""
+    """The name under which a file uses a run-time helper: its own, unless the file uses that name for something."""
+    return fresh(name, own_names(file))
+
+
+def own_names(file: FileContext) -> frozenset[str]:
+    """Names that mean something of the file's own somewhere in it, but for what it imports from the run-time module."""
     module = file.settings.runtime_module
     if module not in file.memo.bound:
         file.memo.bound[module] = frozenset(_own_names(file))
-    return fresh(name, file.memo.bound[module])
+    return file.memo.bound[module]
 
 
 def _own_names(file: FileContext) -> set[str]:
-    """Names that a file binds anywhere, but for what it imports from the run-time module."""
     found: set[str] = set()
     for node in ast.walk(file.module.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.Import) or (
-            isinstance(node, ast.ImportFrom) and node.module != file.settings.runtime_module
-        ):
-            found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
-    return found
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if not (isinstance(node, ast.ImportFrom) and node.module == file.settings.runtime_module):
+                found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Name):
+            found.add(node.id)  # also where it is read alone: an `import *` may bind it
+        else:
+            found |= {getattr(node, field) for field in _BINDING.get(type(node), ())}
+    return found - _helpers(file)
+
+
+def _helpers(file: FileContext) -> set[str]:
+    """The names under which a file has run-time helpers already."""
+    return {
+        alias.asname or alias.name
+        for node in ast.walk(file.module.tree)
+        if isinstance(node, ast.ImportFrom) and node.module == file.settings.runtime_module
+        for alias in node.names
+    }
 
 
 def import_from_runtime(file: FileContext, result: RuleResult, names: Iterable[str]) -> None:
@@ -105,6 +127,12 @@ def _with_import(tree: cst.Module, module: str, names: dict[str, str]) -> cst.Mo
                 leading_lines=cst.ensure_type(statement, cst.SimpleStatementLine).leading_lines
             )
             return tree.with_changes(body=body)
+    return with_import_line(tree, module, names)
+
+
+def with_import_line(tree: cst.Module, module: str, names: dict[str, str]) -> cst.Module:
+    """The module with `from module import name as local` behind its imports. names: name -> local name."""
+    body = list(tree.body)
     body.insert(_after_imports(body), _import_line(module, names))
     return tree.with_changes(body=body)
 

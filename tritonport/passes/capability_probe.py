@@ -15,6 +15,7 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.asked import UNKNOWN, Evaluator, NotFollowed, Query
 from tritonport.facts.walk import children, find
 from tritonport.passes._build import call, import_from_runtime, runtime_name
+from tritonport.passes.syntax import written
 from tritonport.record import RuleClass
 from tritonport.resources import rules_root
 from tritonport.toml import read_toml
@@ -72,13 +73,14 @@ class _Search:
         self.name = runtime_name(file, WRAPPER)
         self.kernel = first
         self.assigned = frozenset(v.name for v in file.analysis.index.values(file.module.name))
+        self.written = frozenset(written(file.tree))
         self.answered = self._answered()
 
     def block(self, node: cst.CSTNode, env: dict[str, Any]) -> None:
         for child in _evaluated(node):
             if isinstance(child, cst.FunctionDef):
                 self._function(child, env)
-            elif not (isinstance(child, _ASKING) and self._asks(child, env)):
+            elif child in self.written or not (isinstance(child, _ASKING) and self._asks(child, env)):
                 self.block(child, env)
 
     def _function(self, node: cst.FunctionDef, env: dict[str, Any]) -> None:

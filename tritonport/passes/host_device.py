@@ -13,9 +13,11 @@ from tritonport.engine.context import FileContext
 from tritonport.engine.rule import Build, RuleResult
 from tritonport.facts.dispatch import Dispatchers
 from tritonport.passes._build import call, import_from_runtime, runtime_name
+from tritonport.passes.syntax import written
 from tritonport.record import RuleClass
 
 DEVICE_KEYWORDS = frozenset({"device", "device_type"})
+CORES = "multi_processor_count"
 DEVICE_CALLS = frozenset({"torch.device", "torch.autocast", "torch.amp.autocast"})
 
 
@@ -146,6 +148,9 @@ class _Device(cst.CSTVisitor):
         super().__init__()
         self.file, self.result = file, result
         self.helpers: set[str] = set()
+        self.written = frozenset(written(file.tree))
+        self.own_cores = any(_last(node) == CORES for node in self.written)
+        """Whether the file gives a member of that name to objects of its own, which are no devices then."""
 
     def _name(self, helper: str) -> str:
         return runtime_name(self.file, helper)
@@ -170,7 +175,11 @@ class _Device(cst.CSTVisitor):
             )
 
     def visit_Attribute(self, node: cst.Attribute) -> bool:
-        if node.attr.value == "multi_processor_count":
+        if node in self.written:
+            return True
+        if node.attr.value == CORES:
+            if self.own_cores and not _is_device(node.value):
+                return True
             self._replace(node, "processor_count", lambda _: call(self._name("processor_count"), []))
             return False
         if "torch.cuda" in self.file.externals(node):
@@ -181,7 +190,7 @@ class _Device(cst.CSTVisitor):
                 node,
                 "is_accelerated",
                 lambda updated: call(
-                    "is_accelerated", [cst.Arg(cst.ensure_type(updated, cst.Attribute).value)]
+                    self._name("is_accelerated"), [cst.Arg(cst.ensure_type(updated, cst.Attribute).value)]
                 ),
             )
         return True
@@ -224,6 +233,16 @@ class _Device(cst.CSTVisitor):
                 "device_name",
                 lambda updated: call(self._name("device_name"), [cst.Arg(_expression(updated))]),
             )
+
+
+def _last(node: cst.CSTNode) -> str | None:
+    node = node.attr if isinstance(node, cst.Attribute) else node
+    return node.value if isinstance(node, cst.Name) else None
+
+
+def _is_device(node: cst.BaseExpression) -> bool:
+    """`torch.cuda.get_device_properties(...)`, by its last name."""
+    return isinstance(node, cst.Call) and _last(node.func) == "get_device_properties"
 
 
 def _expression(node: cst.CSTNode) -> cst.BaseExpression:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
 from tritonport.engine.rule import RuleResult
+from tritonport.facts.walk import walk
 
 _LOOSE = (
     cst.BinaryOperation,
@@ -16,6 +17,15 @@ _LOOSE = (
     cst.IfExp,
     cst.Lambda,
 )
+_TARGETS: dict[type[cst.CSTNode], str] = {
+    cst.AssignTarget: "target",
+    cst.AnnAssign: "target",
+    cst.AugAssign: "target",
+    cst.Del: "target",
+    cst.For: "target",
+    cst.CompFor: "target",
+    cst.AsName: "name",
+}
 _COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
@@ -98,3 +108,19 @@ def replace(
 ) -> None:
     """Edits old into a copy of new: a rule may use one piece of syntax in several places, a tree must not."""
     result.rewrite(old, lambda _: new.deep_clone(), kernel=kernel, counts=counts)
+
+
+def written(tree: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What is assigned to or deleted, each part of a tuple by itself: `a.b` in `a.b, c = f()`."""
+    for node in walk(tree):
+        field = _TARGETS.get(type(node))
+        if field is not None:
+            yield from _targets(getattr(node, field))
+
+
+def _targets(target: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    if isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            yield from _targets(element.value)
+    else:
+        yield target
