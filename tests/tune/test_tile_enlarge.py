@@ -88,6 +88,17 @@ def test_a_limit_for_wide_elements_and_for_what_else_grows(tmp_path: Path) -> No
     assert result.classes == {("sums:add_up", "tile-enlarge"): "reordered"}
 
 
+def test_what_the_same_statement_assigns_is_spelled_out(tmp_path: Path) -> None:
+    """`N` has no value yet where `BD` is chosen beside it."""
+    host = HOST.replace(
+        "    BD = 32\n", "    N, BD = triton.next_power_of_2(D), min(triton.next_power_of_2(D), 8)\n"
+    )
+    host = host.replace("D, 1, BD)", "D, N, BD)")
+    result = run(written(tmp_path, host), chosen(limit=64, beside={"N": 128}))
+    line = "    N, BD = triton.next_power_of_2(D), tile(D, 64, (triton.next_power_of_2(D), 128))\n"
+    assert line in result.text
+
+
 def test_every_value_of_the_name_is_replaced(tmp_path: Path) -> None:
     host = HOST.replace("    BD = 32\n", "    if D > 4096:\n        BD = 64\n    else:\n        BD = 32\n")
     result = run(written(tmp_path, host), chosen(limit=128))

@@ -122,14 +122,30 @@ class Host:
         return {p.name.value for p in (*params.posonly_params, *params.params, *params.kwonly_params)}
 
     def check_known(self, expr: cst.BaseExpression, place: cst.BaseExpression) -> None:
-        """Every name of expr has its value at that place. Raises TileStopped."""
-        for name in names_in(expr):
-            bound = [i for n, i in self.order.items() for t, _ in _pairs(n) if _is(t, name.value)]
+        """Every name of expr has its value at that place. Raises TileStopped.
+
+        What the statement around the place assigns is no value yet: `BK, BV = 128, min(V, BK)`.
+        """
+        own = self._statement(place)
+        for name in _read(expr):
+            bound = [
+                i for n, i in self.order.items() for t, _ in _pairs(n) if _is(t, name.value) and n is not own
+            ]
             early = any(at < self.order[place] for at in bound) or name.value in self._parameters()
             if not early and (
                 bound or not self.file.analysis.index.resolve(self.file.module.name, name.value)
             ):
                 raise TileStopped(f"`{code_of(expr)}` is not known where the tile is chosen")
+
+    def spelled(self, expr: cst.BaseExpression, place: cst.BaseExpression) -> cst.BaseExpression:
+        """The expression at that place: for a name that the statement around it assigns, what it is given."""
+        own = self._statement(place)
+        given = [] if own is None else [v for t, v in _pairs(own) if v is not None and _is(t, code_of(expr))]
+        return given[0] if len(given) == 1 else expr
+
+    def _statement(self, place: cst.BaseExpression) -> cst.CSTNode | None:
+        """The assignment around an expression of the function."""
+        return next((n for n in self.order if any(v is place for _, v in _pairs(n))), None)
 
     def _stays(self, name: str, tile: TileParameter, passed: dict[str, cst.BaseExpression]) -> None:
         """Nothing that depends on the tile leaves the function, but for what was summed over the tiles."""
@@ -226,6 +242,19 @@ def _unreduced(value: cst.CSTNode) -> set[str]:
         return set()
     own = {value.value} if isinstance(value, cst.Name) else set[str]()
     return own.union(*(_unreduced(child) for child in children(value)))
+
+
+def _read(node: cst.CSTNode) -> Iterator[cst.Name]:
+    """Names that an expression reads: none behind a dot, no keyword of a call."""
+    if isinstance(node, cst.Name):
+        yield node
+    elif isinstance(node, cst.Attribute):
+        yield from _read(node.value)
+    else:
+        keyword = node.keyword if isinstance(node, cst.Arg) else None
+        for child in children(node):
+            if child is not keyword:
+                yield from _read(child)
 
 
 def names_of(node: cst.CSTNode) -> set[str]:

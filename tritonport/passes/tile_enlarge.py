@@ -201,9 +201,10 @@ class _Kernel:
             value = needed.get(name)
             if isinstance(value, cst.Integer) and value.evaluated_value <= at:
                 del needed[name]
-        values = {name: code_of(value) for name, value in needed.items()}
         for number, expr in enumerate(found.values):
-            unknown = [name for name, value in needed.items() if not _known(host, value, expr)]
+            here = {name: host.spelled(value, expr) for name, value in needed.items()}
+            values = {name: code_of(value) for name, value in here.items()}
+            unknown = [name for name, value in here.items() if not _known(host, value, expr)]
             if unknown:
                 self._stop(f"`{values[unknown[0]]}` is not known where `{tile.name}` is chosen", expr)
                 return
