@@ -1,6 +1,6 @@
 """docs/coverage.md: what became of the kernels of whole operators, from run.json files.
 
-    python -m tests.bench.coverage_page RUN.json... > docs/coverage.md
+    python -m tests.bench.coverage_page RUN.json... [NEAREST.json...] > docs/coverage.md
 
 Each record is one operator family of one release, made by
 `tritonport migrate ENTRY --from fla-core==VERSION --profile tuned --verify interpret,hazard,npu-compile --report
@@ -49,14 +49,20 @@ class Line:
 
 
 def main(paths: Sequence[str]) -> int:
-    records = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
+    read = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
+    records = [record for record in read if "kernels" in record]
+    nearest = [record for record in read if "nearest" in record]
     print(HEAD)
     for version in sorted({record["source"]["version"] for record in records}, reverse=True):
         families: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for record in records:
             if record["source"]["version"] == version:
                 families[record["source"]["entry"]].append(record)
-        for text in release(version, {entry: lines(found) for entry, found in sorted(families.items())}):
+        pages = {entry: lines(found) for entry, found in sorted(families.items())}
+        for answer in nearest:
+            if answer["source"]["version"] == version:
+                _add_nearest(pages.get(answer["source"]["entry"], []), answer["nearest"])
+        for text in release(version, pages):
             print(text)
     return 0
 
@@ -90,6 +96,13 @@ def lines(records: Iterable[Mapping[str, Any]]) -> list[Line]:
             _add_reasons(line, kernel)
             _add_sides(line, kernel)
     return sorted(found.values(), key=lambda line: _short(line.name))
+
+
+def _add_nearest(found: Iterable[Line], nearest: Mapping[str, str]) -> None:
+    """What tests/bench/nearest_tile.py found, for kernels that do not fit."""
+    for line in found:
+        if line.name in nearest and not line.fits.get("after", True):
+            line.reasons.append(nearest[line.name])
 
 
 def _launches(record: Mapping[str, Any], name: str) -> int:

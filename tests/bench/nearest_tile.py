@@ -1,0 +1,124 @@
+"""For migrated kernels that do not fit: which smaller tile would, asked of the compiler.
+
+    python -m tests.bench.nearest_tile OUT RUN.json > NEAREST.json
+
+OUT is the migrated folder that RUN.json is about. Each tile of a kernel, and all of them together, are halved up to
+three times. The answer is what fits in every case with the fewest halvings; a kernel that no such tile helps is left
+out. tests/bench/coverage_page.py takes the file beside the records.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tritonport.discover import analyse
+from tritonport.facts.tiles import tiles_of
+from tritonport.npu.capture import Captured, Device, Variants, capture
+from tritonport.npu.cases import cases_for
+from tritonport.npu.tier import choose_target, compile_cached, setting_for
+from tritonport.npu.toolchain import Missing, Toolchain, locate
+from tritonport.sources.tree import SourceTree
+from tritonport.verify.output import read_output, source_of
+
+SMALLEST, HALVINGS = 16, 3
+Sizes = dict[str, int]
+
+
+def main(out: str, run: str) -> int:
+    record = json.loads(Path(run).read_text(encoding="utf-8"))
+    output = read_output(Path(out))
+    source = source_of(output, None, None)
+    wanted = {kernel["name"] for kernel in record["kernels"] if overflows(kernel)}
+    toolchain = locate(None, None)
+    if isinstance(toolchain, Missing):
+        raise SystemExit(toolchain.why)
+    found = nearest(source, output.folder, wanted, toolchain, record["target"])
+    answer = {
+        "source": record["source"],
+        "nearest": {kernel: text_of(found[kernel]) for kernel in sorted(found)},
+    }
+    print(json.dumps(answer, indent=1))
+    return 0
+
+
+def overflows(kernel: Mapping[str, Any]) -> bool:
+    cases = [
+        case["after"] for run in kernel["npu"] or () for case in run["cases"] if case["after"] is not None
+    ]
+    return any(case["fits"] is not True for case in cases)
+
+
+def text_of(sizes: Sizes) -> str:
+    return "fits with " + ", ".join(f"{name}={size}" for name, size in sorted(sizes.items()))
+
+
+def nearest(
+    source: SourceTree, out: Path, wanted: set[str], toolchain: Toolchain, target: str
+) -> dict[str, Sizes]:
+    chosen, chip = choose_target(target)
+    analysis = analyse(source)
+    tiles = {
+        key: [tile.name for tile in tiles_of(analysis.index, function).parameters]
+        for key, function in analysis.functions.items()
+        if key in wanted
+    }
+    declared = cases_for(source, None)
+    plain = capture(toolchain, chip, source, out, declared)
+    ladders = {key: list(_ladder(_sizes(plain, key, names))) for key, names in tiles.items()}
+    variants: Variants = {
+        key: [{name: (name, size) for name, size in sizes.items()} for sizes in steps]
+        for key, steps in ladders.items()
+        if steps
+    }
+    tried = _captured(toolchain, chip, source, out, variants)
+    setting = setting_for(chosen, chip)
+    found: dict[str, Sizes] = {}
+    for key, steps in ladders.items():
+        for number, sizes in enumerate(steps):
+            units = [tried.units.get(unit) for unit in _units(tried, key, number)]
+            if units and all(
+                unit is not None and compile_cached(toolchain, setting, unit).fits for unit in units
+            ):
+                found[key] = sizes
+                break
+    return found
+
+
+def _captured(
+    toolchain: Toolchain, chip: Device, source: SourceTree, out: Path, variants: Variants
+) -> Captured:
+    return capture(toolchain, chip, source, out, cases_for(source, None), variants=variants)
+
+
+def _sizes(captured: Captured, kernel: str, names: list[str]) -> Sizes:
+    """The largest size of each tile in any launch."""
+    found: Sizes = {}
+    for unit in captured.units.values():
+        if unit.kernel == kernel:
+            for name in names:
+                if isinstance(value := unit.constants.get(name), int):
+                    found[name] = max(found.get(name, 0), value)
+    return found
+
+
+def _ladder(sizes: Sizes) -> Iterator[Sizes]:
+    """Fewest halvings first; one tile before all of them."""
+    for step in range(1, HALVINGS + 1):
+        smaller = {name: size >> step for name, size in sizes.items() if size >> step >= SMALLEST}
+        yield from ({name: size} for name, size in smaller.items())
+        if len(smaller) > 1:
+            yield smaller
+
+
+def _units(captured: Captured, kernel: str, variant: int) -> list[str]:
+    return sorted(
+        {t.unit for case in captured.cases for t in case.tried if (t.kernel, t.variant) == (kernel, variant)}
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*sys.argv[1:]))
