@@ -28,6 +28,8 @@ RULES = (
 )
 INPUTS: dict[str, dict[str, Any]] = {
     "masked_rows": {"x": [37, 16], "y": {"empty": [48, 16]}, "T": 37, "D": 16, "N": 16},
+    "lower_limit": {"x": [37], "y": {"empty": [37]}, "starts": {"int": [1]}, "offset": 0, "T": 37, "N": 16},
+    "shifted_rows": {"x": [37], "y": {"empty": [37]}, "T": 37, "W": 3, "N": 16},
     "runtime_stride": {"x": [37, 4], "y": {"empty": [37]}, "T": 37, "S": 4, "N": 16},
     "loop_bound": {"x": [25, 8], "y": {"empty": [4, 8]}, "starts": {"int": [0, 5, 5, 22, 25]}, "N": 8},
     "whole_index": {"x": [1], "y": {"empty": [37]}, "T": 37, "N": 16},

@@ -9,13 +9,14 @@ import libcst as cst
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
+from tritonport.facts.algebra.poly import ZERO, Poly
 from tritonport.facts.naming import fresh
 from tritonport.facts.walk import children, names_in, walk
 from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare
 from tritonport.passes.loop_bounds import narrow_loops
 from tritonport.passes.syntax import assign, bare, code_of, plus, replace, wrapped
-from tritonport.passes.tile_split import Parts, Splitter, is_pointer, pointer_sum
+from tritonport.passes.tile_split import Parts, Splitter, is_pointer, pointer_sum, scalar_of
 from tritonport.record import RuleClass
 
 
@@ -86,7 +87,7 @@ class _Plan:
         return number.dtype not in ("int32", "weak") if number.shape else self.splitter.wide(node)
 
     def _settle(self) -> bool:
-        """Drops the names of which an assignment does not come apart; True when none was dropped."""
+        """Drops the names of which an assignment does not come apart; True when nothing changed any more."""
         self.parts = {}
         dropped: set[str] = set()
         for definition in self.facts.defs.values():
@@ -107,7 +108,15 @@ class _Plan:
         self.splitter.narrow_bases = {
             d.name for d, p in self.parts.items() if p.narrow and p.scalar is not None
         }
-        return not dropped
+        shifts = {d: self._shift(d, parts) for d, parts in self.parts.items()}
+        settled = not dropped and shifts == self.splitter.shifts
+        self.splitter.shifts = shifts
+        return settled
+
+    def _shift(self, definition: Def, parts: Parts) -> Poly:
+        """The scalars of an assignment that its tile keeps."""
+        number = self.splitter.number(definition.target)
+        return ZERO if number is None else scalar_of(number) - parts.poly
 
     def _part(self, definition: Def) -> Parts | None:
         if definition.kind != "assign" or definition.expr is None:

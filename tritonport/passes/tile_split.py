@@ -38,6 +38,8 @@ class Splitter:
         self.facts = facts
         self.bases: dict[str, str] = {}
         self.narrow_bases: set[str] = set()
+        self.shifts: dict[Def, Poly] = {}
+        """Scalars that stay in the tile of a rebased assignment: `o + i` where i needs no 64 bits."""
         self.narrowed: set[Def] = set()
         """Loop variables whose bounds the rule makes 32 bits wide."""
 
@@ -105,11 +107,14 @@ class Splitter:
         names = names_in(node)
         return not any(name.value in self.bases for name in names if name in self.facts.reads)
 
-    def _name(self, node: cst.Name, number: Num) -> Parts:
+    def _name(self, node: cst.Name, number: Num) -> Parts | None:
         if node.value not in self.bases:
             return Parts(None, node)
-        scalar, _ = number.poly.split(lambda mono: not any(mentions_lane(s) for s in mono))
-        return Parts(cst.Name(self.bases[node.value]), node, scalar, node.value in self.narrow_bases)
+        shifts = {self.shifts.get(definition, ZERO) for definition in self.facts.reads.get(node, ())}
+        if len(shifts) > 1:
+            return None  # where the tile starts depends on the assignment
+        moved = scalar_of(number) - next(iter(shifts), ZERO)
+        return Parts(cst.Name(self.bases[node.value]), node, moved, node.value in self.narrow_bases)
 
     def _with_tile(self, inner: Parts, node: cst.BaseExpression, field: str) -> Parts:
         if inner.tile is getattr(node, field):
@@ -153,6 +158,11 @@ class Splitter:
             return None  # a lane times a stride that only the host knows may not fit 32 bits
         scalar = times(mixed.scalar, factor) if field == "left" else times(factor, mixed.scalar)
         return Parts(scalar, kept.tile, mixed.poly * number.poly, mixed.narrow)
+
+
+def scalar_of(number: Num) -> Poly:
+    """What of an index is the same for every lane."""
+    return number.poly.split(lambda mono: not any(mentions_lane(s) for s in mono))[0]
 
 
 def _sum(node: cst.BinaryOperation, left: Parts, right: Parts) -> Parts:
