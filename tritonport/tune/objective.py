@@ -36,8 +36,8 @@ class Score:
     lanes: the negative of the elements of one tile set (larger tiles: fewer tasks and iterations).
     tight: specialisations that leave less of the unified buffer than a margin: the compiler's plan may move by a point
     with the folder that it runs in, and other sizes need a little more.
-    traffic: syncs between cores and pipe barriers, in steps of a fifth (2 ** 0.25): a few flags more or less, of fifty,
-    say less than half of the buffer. head_room: per cent of the unified buffer, the worst.
+    traffic: syncs between cores and pipe barriers, in powers of two: a few flags more or less, of fifty, say less than
+    half of the buffer. head_room: per cent of the unified buffer, the worst.
     off: rules that the kernel goes without, so that the profile wins where nothing else differs.
     """
 
@@ -71,7 +71,7 @@ def score(measured: Sequence[Measurement], tiles: Tiles, off: int) -> Score:
         unsplit=sum(m.sub_block not in ("tiled", "none") for m in measured),
         lanes=-lanes,
         tight=sum((m.percent("UB") or 0.0) > FULL for m in measured),
-        traffic=round(
+        traffic=(1 + sum(_known(m.cross_core_syncs) + _known(m.barriers) for m in measured)).bit_length(),
             4 * math.log2(1 + sum(_known(m.cross_core_syncs) + _known(m.barriers) for m in measured))
         ),
         head_room=max((m.percent("UB") or 0.0 for m in measured), default=0.0),
