@@ -130,6 +130,30 @@ def test_a_persistent_kernel_runs_on_the_cores_of_the_chip(package, tmp_path):
     }
 
 
+def test_a_file_whose_name_is_no_identifier_and_an_output_by_a_relative_path(tmp_path, monkeypatch):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "07_scale.py").write_text(ORIGINAL)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "07_scale.py").write_text(PERSISTENT)
+    (tmp_path / "out" / "activate.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    report = run(SourceTree(tmp_path / "source", None, PurePosixPath("07_scale.py")), Path("out"))
+    (case,) = report.kernels["07_scale:scale"]["cases"]
+    assert (case["before"]["programs"], case["after"]["programs"]) == (300, 40)
+    assert report.refused() == ()
+
+
+def test_host_code_of_ones_own_that_raised_is_asked_again(tmp_path):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "scale.py").write_text(f"import missing_here\n{ORIGINAL}")
+    source = SourceTree(tmp_path / "source", None, PurePosixPath("scale.py"))
+    report = run(source, None)
+    assert "missing_here" in (report.why or "")
+    (tmp_path / "source" / "missing_here").mkdir()  # a module of it that is no source: the digest stays
+    report = run(source, None)
+    assert report.status == "ran"
+
+
 def test_a_migrated_kernel_that_does_not_fit_comes_home(package, tmp_path):
     too_large = PERSISTENT.replace("* 2.0)", "* tl.load(x_ptr + place + 1))").replace(
         "300, 128", "300, 65536"

@@ -60,6 +60,13 @@ def test_a_file_of_its_own_is_one_case(tmp_path):
     assert (case["kind"], case["name"], case["module"]) == ("module", "03_odd name", None)
 
 
+def test_a_file_that_fails_to_import_says_why_each_time(worker, tmp_path):
+    (tmp_path / "03_odd name.py").write_text("START = 1\nimport no_such_module\n")
+    for _ in range(2):
+        with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+            worker.module_inputs(str(tmp_path / "03_odd name.py"))
+
+
 def test_tensors_have_the_declared_sizes_and_types(worker):
     cases = by_name(read_cases(corpus_root() / "fla_gdn" / "npu_cases.toml"))
     made = worker.make_arguments(cases["grouped-128"], grad=True)

@@ -128,9 +128,20 @@ def capture(
     if answer is None:
         asked = {"only": only, "variants": variants}
         answer = _run(toolchain, device, source, out, cases=cases, asked=asked, seconds=seconds)
-        if answer["problem"] is None:
+        if _remembered(answer, cases):
             cache.put(name, answer)
     return _read(answer)
+
+
+def _remembered(answer: Mapping[str, Any], cases: Sequence[Case]) -> bool:
+    """Whether an answer may be kept: a user's module that failed may fail for what is no part of the sources.
+
+    Cases of a corpus that one release refuses are kept, where others launched something.
+    """
+    failed = any(case["error"] for case in answer["cases"])
+    own = any(case["kind"] == "module" for case in cases)
+    launched = any(case["launches"] for case in answer["cases"])
+    return answer["problem"] is None and not (failed and (own or not launched))
 
 
 def _run(
@@ -168,7 +179,7 @@ def _in_tree(case: Case, source: SourceTree, out: Path | None) -> Case:
     """A module's own case runs the migrated file of the same name."""
     if case["kind"] != "module" or out is None:
         return case
-    moved = out / Path(case["path"]).relative_to(source.root)
+    moved = out.resolve() / Path(case["path"]).relative_to(source.root)
     return {**case, "path": str(moved)} if moved.is_file() else case
 
 

@@ -142,7 +142,11 @@ def _import(case: Case) -> Any:
         raise ImportError(f"cannot import {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[path.stem]  # else the next import would find half a module, and blame what it lacks
+        raise
     return module
 
 
