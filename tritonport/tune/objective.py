@@ -72,8 +72,6 @@ def score(measured: Sequence[Measurement], tiles: Tiles, off: int) -> Score:
         lanes=-lanes,
         tight=sum((m.percent("UB") or 0.0) > FULL for m in measured),
         traffic=(1 + sum(_known(m.cross_core_syncs) + _known(m.barriers) for m in measured)).bit_length(),
-            4 * math.log2(1 + sum(_known(m.cross_core_syncs) + _known(m.barriers) for m in measured))
-        ),
         head_room=max((m.percent("UB") or 0.0 for m in measured), default=0.0),
         off=off,
     )
