@@ -11,7 +11,7 @@ from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.poly import ONE, Poly, Symbol
 from tritonport.facts.algebra.symbols import constexpr
 from tritonport.facts.algebra.values import Num
-from tritonport.facts.walk import walk
+from tritonport.facts.walk import find, walk
 from tritonport.passes.grid_axis import with_factor
 from tritonport.passes.syntax import code_of, wrapped
 
@@ -101,11 +101,9 @@ def _own_axis(
 
 def _is_same_id(facts: KernelFacts, node: cst.BaseExpression | None, symbol: Symbol) -> bool:
     """Whether an expression asks for the same program id once more."""
-    if node is None:
-        return False
-    asked = [n for n in walk(node) if facts.calls.get(n) == "triton.language.program_id"]  # pyright: ignore[reportArgumentType, reportCallIssue]
-    values = [facts.value(n) for n in asked]
-    return any(isinstance(v, Num) and _only(v.poly) == symbol for v in values)
+    calls = [] if node is None else find(node, cst.Call)
+    asked = [facts.value(call) for call in calls if facts.calls.get(call) == "triton.language.program_id"]
+    return any(isinstance(value, Num) and _only(value.poly) == symbol for value in asked)
 
 
 def _only(poly: Poly) -> Symbol | None:
