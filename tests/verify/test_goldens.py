@@ -16,7 +16,7 @@ from tritonport.errors import UserError
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet
 from tritonport.verify.device.probe import Found, look_for
-from tritonport.verify.device.settings import DeviceSetup
+from tritonport.verify.device.settings import DeviceSetup, Waiver
 from tritonport.verify.device.tier import run_gpu
 from tritonport.verify.goldens import MANIFEST, RecordedOn, _digest, read_manifest, record, replay
 from tritonport.verify.model import KernelTarget, TierReport
@@ -159,10 +159,55 @@ def test_other_versions_or_processors_are_held_to_the_tolerance(
     assert replayed(goldens, source, tmp_path / "out").result == "fail"
 
 
-def test_goldens_of_a_device_are_for_devices(goldens: Path, source: SourceTree, tmp_path: Path) -> None:
-    gpu = edited(goldens, tmp_path, lambda m: m["made"].update(device="NVIDIA H200"), sign=True)
-    with pytest.raises(UserError, match=r"recorded on NVIDIA H200 .*--tier gpu"):
-        replayed(gpu, source, out_with(tmp_path, Fault("none")))
+def recorded_on_a_gpu(source: SourceTree, folder: Path, *, waived: tuple[str, ...] = ()) -> Path:
+    """Recorded as a device records, and named as one. waived: kernels that upstream calls wrong there."""
+    device = RecordedOn(DeviceSetup("interpreter"), look_for("interpreter", 0))
+    assert record(source, case_of(source), folder / "g", 1, lambda *_: None, device) == 1
+
+    def name(manifest: dict[str, Any]) -> None:
+        manifest["made"]["device"] = "NVIDIA H200"
+        manifest["units"][0]["answer"]["waived"] = list(waived)
+
+    return edited(folder / "g", folder / "named", name, sign=True)
+
+
+WRONG = Fault("heads", "i_h // (HV // H)", "i_h % H")
+
+
+def test_goldens_of_a_gpu_are_replayed_in_the_interpreter_within_the_tolerance(
+    source: SourceTree, tmp_path: Path
+) -> None:
+    of_a_gpu = recorded_on_a_gpu(source, tmp_path)
+    rounding = Fault("rounding", "return o", "return o * (1 + 2**-22)")
+    report = replayed(of_a_gpu, source, out_with(tmp_path / "near", rounding))
+    assert report.result == "pass", report.kernels[0].reasons
+    assert report.kernels[0].host_calls == 3
+    assert not report.kernels[0].bitwise
+    assert "NVIDIA H200" in report.versions["goldens"]
+    assert replayed(of_a_gpu, source, out_with(tmp_path / "wrong", WRONG)).result == "fail"
+
+
+REFERENCE = """
+
+def reference(runs):
+    return launch(runs)
+"""
+
+
+def test_what_upstream_calls_wrong_on_the_gpu_is_held_against_the_reference_alone(
+    source: SourceTree, tmp_path: Path
+) -> None:
+    (tmp_path / "upstream").mkdir()
+    told = upstream_tree(tmp_path / "upstream")
+    file = told.root / "tiny" / "case.py"
+    file.write_text(file.read_text() + REFERENCE)
+    goldens = recorded_on_a_gpu(told, tmp_path, waived=("tiny.gram:gram_kernel",))
+    report = replayed(goldens, told, out_with(tmp_path, WRONG))
+    (case,) = report.cases
+    checks = [*case.checks, *(check for host in case.hosts for check in host.checks)]
+    assert {check.against for check in checks if not check.bitwise} == {"original, not judged", "reference"}
+    assert {check.against for check in checks if not check.ok} == {"reference"}
+    assert report.result == "fail"
 
 
 def test_what_is_recorded_on_a_device_is_replayed_on_one(source: SourceTree, tmp_path: Path) -> None:
@@ -182,6 +227,13 @@ def test_what_is_recorded_on_a_device_is_replayed_on_one(source: SourceTree, tmp
         settings=dry,
     )
     assert (report.tier, report.result) == ("gpu", "pass"), report.kernels[0].reasons
+
+
+def test_a_case_that_nothing_judges_is_not_recorded(source: SourceTree, tmp_path: Path) -> None:
+    waiver = Waiver("tiny.gram", "__doc__", True, ">=3", ("tiny.gram:gram_kernel",), "wrong here")
+    device = RecordedOn(DeviceSetup("interpreter", waivers=(waiver,)), look_for("interpreter", 0))
+    with pytest.raises(UserError, match="nothing else says what is right"):
+        record(source, case_of(source), tmp_path / "g", 1, lambda *_: None, device)
 
 
 def test_a_device_that_is_not_there_records_nothing(source: SourceTree, tmp_path: Path) -> None:

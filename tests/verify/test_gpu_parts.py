@@ -23,7 +23,7 @@ triton = pytest.importorskip("triton")
 
 from tritonport.verify.child import launches  # noqa: E402
 from tritonport.verify.child.device import encode, tuner  # noqa: E402
-from tritonport.verify.child.device.migrated import NOT_JUDGED, _not_judged  # noqa: E402
+from tritonport.verify.child.replay import NOT_JUDGED, not_judged  # noqa: E402
 from tritonport.verify.model import Check  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -149,14 +149,14 @@ def test_a_waiver_holds_for_its_versions_and_devices(version: str, capability: i
     assert replace(WAIVER, capability=()).holds("3.6.0", None)
 
 
-def test_a_difference_from_a_wrong_original_is_told_and_not_judged() -> None:
+def test_a_difference_from_a_wrong_original_is_told_andnot_judged() -> None:
     off = Check("o", "original", False, False, relative=0.5, why="far")
-    told = _not_judged(off)
+    told = not_judged(off)
     assert told.ok and told.against == NOT_JUDGED and told.relative == 0.5
     equal = Check("o", "original", True, True)
-    assert _not_judged(equal) is equal
+    assert not_judged(equal) is equal
     later = Check("launch 2", "first launch", False, False, why="differs")
-    assert not _not_judged(later).ok  # a moving result is wrong whatever the original does
+    assert not not_judged(later).ok  # a moving result is wrong whatever the original does
 
 
 def test_settings_survive_the_way_to_a_worker() -> None:

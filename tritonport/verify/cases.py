@@ -5,12 +5,11 @@ This module is read by the parent process and by workers; it imports neither tor
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal, cast
 
 from tritonport.declared import Declared, concerns, declared_for
@@ -18,6 +17,7 @@ from tritonport.errors import UserError
 from tritonport.resources import corpus_root
 from tritonport.sources.tree import SourceTree
 from tritonport.toml import read_toml
+from tritonport.verify.scripts import Script, layers_for, own_script, scripts_of
 from tritonport.verify.tolerance import ToleranceSpec
 
 DType = Literal["bf16", "fp16", "fp32"]
@@ -70,20 +70,6 @@ class Case:
     since: str | None = None
     full: bool = False
     conditioning: Mapping[str, float] = field(default_factory=dict[str, float])
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A Python file with `make_inputs(device)` and `launch(**inputs)`, optionally `reference(**inputs)`.
-
-    module: import name when the file belongs to the source tree (then the migrated side imports the migrated
-    file); None for a file of the user's own that imports the package.
-    """
-
-    id: str
-    file: Path
-    module: str | None
-    inputs: str = "make_inputs"
 
 
 Unit = Case | Declared | Script
@@ -199,20 +185,18 @@ def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool =
     operators); where it is about none of them, those of cases.toml.
     """
     if files:
-        return CaseSet(scripts=tuple(_own_script(file) for file in files))
+        return CaseSet(scripts=tuple(own_script(file) for file in files))
     for path in sorted(corpus_root().glob("*/cases.toml")):
         found = load_case_set(path)
         found = present(found, source.root)
         declared = declared_for(source)
         main = not declared or any(concerns(source, module) for module in read_toml(path).get("entries", ()))
-        found = replace(found, cases=found.cases if main else (), declared=declared)
+        found = replace(
+            found, cases=found.cases if main else (), declared=declared, scripts=layers_for(source, full=full)
+        )
         if len(found):
             return found if full else found.small()
-    scripts = tuple(
-        Script(_script_id(source, file), source.root / file, source.module_name(file))
-        for file in source.entry_files()
-        if is_script(source.root / file)
-    )
+    scripts = scripts_of(source)
     return CaseSet(scripts=scripts) if scripts else None
 
 
@@ -226,25 +210,3 @@ def present(cases: CaseSet, root: Path) -> CaseSet:
 def _module_file(root: Path, callable_name: str) -> Path | None:
     base = root.joinpath(*callable_name.partition(":")[0].split("."))
     return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
-
-
-def _own_script(file: Path) -> Script:
-    if not file.is_file():
-        raise UserError("no such case file", file=str(file))
-    if not is_script(file):
-        raise UserError("a case file needs make_inputs(device) and launch(**inputs)", file=str(file))
-    return Script(file.stem, file.resolve(), None)
-
-
-def _script_id(source: SourceTree, file: PurePosixPath) -> str:
-    return source.module_name(file)
-
-
-def is_script(file: Path) -> bool:
-    """Whether a file defines make_inputs and launch at its top level."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):
-        return False
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    return {"make_inputs", "launch"} <= names

@@ -79,7 +79,8 @@ def _copy_storage(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Decoder:
-    """Rebuilds values from a JSON tree and the storages beside it. Each decoder hands out fresh memory."""
+    """Rebuilds values from a JSON tree and the storages beside it, on the CPU, whatever device they were recorded on.
+    Each decoder hands out fresh memory."""
 
     def __init__(self, storages: Mapping[str, torch.Tensor]) -> None:
         self._source = storages
@@ -96,7 +97,7 @@ class Decoder:
         if kind == "dtype":
             return getattr(torch, body)
         if kind == "device":
-            return torch.device(body)
+            return torch.device("cpu")
         if kind == "dict":
             return {self.decode(k): self.decode(v) for k, v in body}
         if kind == "context":

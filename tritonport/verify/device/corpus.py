@@ -13,6 +13,7 @@ from tritonport.sources.tree import SourceTree
 from tritonport.toml import read_toml
 from tritonport.verify.cases import CaseSet, load_case_set, present
 from tritonport.verify.device.settings import Waiver
+from tritonport.verify.scripts import layers_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ def device_corpus(source: SourceTree, *, full: bool) -> DeviceCorpus:
         cases = present(every if full else every.small(), source.root)
         if cases.cases:
             environment = {str(k): str(v) for k, v in data.get("environment", {}).items()}
+            cases = replace(cases, scripts=layers_for(source, full=full))
             return DeviceCorpus(cases, environment, _waivers(data, path))
     return DeviceCorpus()
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -23,14 +22,11 @@ from tritonport.verify.child.functions import FunctionKey
 from tritonport.verify.child.launches import Counter
 from tritonport.verify.child.migrated import attempt, bound_for, forced_cores
 from tritonport.verify.child.poison import poisoned_allocations
-from tritonport.verify.child.replay import Functions, ShowsContexts, located, missing
+from tritonport.verify.child.replay import Functions, ShowsContexts, located, missing, not_judged
 from tritonport.verify.child.units import Unit
 from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.model import Check
 from tritonport.verify.tolerance import Tolerance, ToleranceSpec
-
-NOT_JUDGED = "original, not judged"
-"""What a kernel is compared with whose original upstream itself calls wrong on this device."""
 
 AGAIN = "a later launch gives the first one's bits"
 
@@ -58,7 +54,7 @@ class DeviceMigrated:
         """original: what the original's side returned for the same folder."""
         started = time.perf_counter()
         tuner.pin(original["configs"])
-        waived = applied(self._settings.waivers, self._backend)
+        waived = applied(self._settings.waivers, self._backend) | set(original.get("waived", ()))
         hosts = [self._host(folder, call, waived) for call in original["hosts"] if "file" in call]
         runner = Runner(unit, folder, self._backend)
         forced = _with_cores(self._backend.forced_cores)
@@ -84,7 +80,9 @@ class DeviceMigrated:
         bound = self._bound(
             kernels, want, comparable=original.get("repeatable", True) and not waived & kernels
         )
-        checks = [] if waived & kernels else original_checks(first, want, bound)
+        checks = original_checks(first, want, bound)
+        if waived & kernels:
+            checks = [not_judged(check) for check in checks]
         reference = encode.load_value(folder, "reference", self._backend.device)
         checks += reference_checks(unit, first, reference)
         return checks + self._repeated(runner.once, first)
@@ -111,7 +109,7 @@ class DeviceMigrated:
         for forced, count in zip(self._settings.cores, counts, strict=True):
             replay = partial(self._replay, function, tree, tensors, forced, call["kernels"])
             found = [located(check, f"{count} cores") for check in attempt("call", replay)]
-            checks += found if judged else [_not_judged(check) for check in found]
+            checks += found if judged else [not_judged(check) for check in found]
         return about | {"cores": counts, "checks": [check.to_json() for check in checks]}
 
     def _replay(
@@ -168,10 +166,3 @@ def _plain(value: Any, device: torch.device) -> Any:
 
 class _Shown(ShowsContexts, encode.DeviceDecoder):
     """A device's values, contexts shown as their parts."""
-
-
-def _not_judged(check: Check) -> Check:
-    """A difference from an original that may be wrong itself counts for nothing; equal bits may be told."""
-    if check.ok or check.against != "original":
-        return check
-    return replace(check, ok=True, against=NOT_JUDGED)

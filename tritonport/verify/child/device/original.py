@@ -15,7 +15,7 @@ from tritonport.verify.child.device.backends import Backend
 from tritonport.verify.child.device.runs import Runner, applied
 from tritonport.verify.child.launches import Counter
 from tritonport.verify.child.record import HostCall, Recorder
-from tritonport.verify.child.units import Unit
+from tritonport.verify.child.unit import NotHereError, Unit
 from tritonport.verify.device.settings import DeviceSetup
 
 
@@ -45,6 +45,10 @@ class DeviceOriginal:
         repeatable = all(_equal(runner.once(), outputs) for _ in range(self._settings.repeats - 1))
         times = runner.times(self._settings.timed)
         reference = unit.reference(encode.load_value(folder, "inputs", self._backend.device))
+        if reference is None and not waived.isdisjoint(counter.kernels):
+            raise NotHereError(
+                "upstream calls its own kernel wrong there, and nothing else says what is right"
+            )
         encode.save_value(folder, "reference", reference)
         return {
             "launches": counter.to_json(),

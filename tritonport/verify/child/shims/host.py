@@ -22,8 +22,8 @@ _chosen: Pins = {}
 
 
 def pin_configs(pins: Mapping[str, Mapping[str, Any]]) -> None:
-    """Take these tile parameters for these kernels (by function name) from now on, where the tuner offers
-    them."""
+    """Take these tile parameters for these kernels (by `module:function`) from now on, where the tuner offers
+    them. What a device's recording has besides, such as num_warps, means nothing here."""
     _pins.clear()
     _pins.update({name: dict(values) for name, values in pins.items()})
 
@@ -127,10 +127,12 @@ def pinned_autotuner() -> None:
 
 
 def _pick(tuner: Any, kwargs: dict[str, Any]) -> Any:
-    name = tuner.base_fn.__name__
+    name = f"{tuner.base_fn.__module__}:{tuner.base_fn.__name__}"
     configs = list(tuner.prune_configs(kwargs)) if len(tuner.configs) > 1 else list(tuner.configs)
     wanted = _pins.get(name)
-    config = next((c for c in configs if wanted is not None and dict(c.kwargs) == wanted), configs[0])
+    config = next(
+        (c for c in configs if wanted is not None and dict(c.kwargs).items() <= wanted.items()), configs[0]
+    )
     _chosen[name] = dict(config.kwargs)
     return config
 
