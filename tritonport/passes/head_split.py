@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -10,7 +11,7 @@ from tritonport.engine.rule import Build
 from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.poly import ONE, Poly, Symbol
 from tritonport.facts.algebra.symbols import constexpr
-from tritonport.facts.algebra.values import Num
+from tritonport.facts.algebra.values import Num, Tup, Value
 from tritonport.facts.walk import find, walk
 from tritonport.passes.grid_axis import with_factor
 from tritonport.passes.syntax import code_of, wrapped
@@ -94,16 +95,36 @@ def _own_axis(
     axis = symbol.label[-2]
     if axis not in axes or symbol.hi != constexpr(axes[axis]) - ONE:
         return None
-    others = [d for d in facts.defs.values() if d is not definition and d.expr is not None]
-    again = [d for d in others if _is_same_id(facts, d.expr, symbol)]
-    return None if again else Split(definition, axes[axis], int(axis), node, alone=True)
+    if _asked_elsewhere(facts, symbol, [node]):
+        return None
+    return Split(definition, axes[axis], int(axis), node, alone=True)
 
 
-def _is_same_id(facts: KernelFacts, node: cst.BaseExpression | None, symbol: Symbol) -> bool:
-    """Whether an expression asks for the same program id once more."""
-    calls = [] if node is None else find(node, cst.Call)
-    asked = [facts.value(call) for call in calls if facts.calls.get(call) == "triton.language.program_id"]
-    return any(isinstance(value, Num) and _only(value.poly) == symbol for value in asked)
+def _asked_elsewhere(facts: KernelFacts, symbol: Symbol, known: Sequence[cst.CSTNode]) -> bool:
+    """Whether anything but the known expressions asks for a program id: by itself, or by a helper that does."""
+    inside = {call for node in known for call in find(node, cst.Call)}
+    for call in find(facts.function.body, cst.Call):
+        if call in inside or not _holds(facts.value(call), symbol):
+            continue
+        given = [facts.value(arg.value) for arg in call.args]
+        if facts.calls.get(call) == _PROGRAM_ID or not any(_holds(value, symbol) for value in given):
+            return True
+    return False
+
+
+def _ids(symbol: Symbol) -> list[Symbol]:
+    """The program id of a helper's remainder, and the remainder."""
+    return [symbol, *(part for poly in symbol.parts[:1] for part in poly.symbols)]
+
+
+_PROGRAM_ID = "triton.language.program_id"
+
+
+def _holds(value: Value, symbol: Symbol) -> bool:
+    """Whether a number, or one of several, is made of a symbol."""
+    if isinstance(value, Tup):
+        return any(_holds(item, symbol) for item in value.items)
+    return isinstance(value, Num) and symbol in value.poly.symbols
 
 
 def _only(poly: Poly) -> Symbol | None:
@@ -121,7 +142,12 @@ def _remainder(facts: KernelFacts, definition: Def, node: cst.BinaryOperation) -
     if place is None:
         return None
     quotients: list[cst.BinaryOperation] = []
-    for origin in facts.reads.get(node.left, frozenset[Def]()):
+    origins = facts.reads.get(node.left, frozenset[Def]())
+    symbol = _only(source.poly) if isinstance(source, Num) else None
+    known = [part for origin in origins for part in (origin.expr, origin.node) if part is not None]
+    if symbol is None or any(_asked_elsewhere(facts, part, known) for part in _ids(symbol)):
+        return None
+    for origin in origins:
         for use in facts.uses(origin):
             parent = facts.parents[use]
             if parent is node:
