@@ -11,6 +11,8 @@ from typing import TypeAlias
 from tritonport.discover.closure import absolute_module
 from tritonport.discover.parse import ParsedModule
 
+ALIASES = 8
+"""Plain assignments (`f = g`) that are followed from a name."""
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -66,14 +68,14 @@ Imports: TypeAlias = "dict[str, list[_Import]]"
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements at this level, those inside if/try/with included: module code may define names there."""
+    """Statements at this level, those inside if/try/with/match included: module code may define names there."""
     for node in body:
         yield node
         for name in ("body", "orelse", "finalbody"):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield from _statements(getattr(node, name, ()))
-        for handler in getattr(node, "handlers", ()):
-            yield from _statements(handler.body)
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from _statements(part.body)
 
 
 def _public(dotted: str) -> str:
@@ -198,8 +200,11 @@ class Index:
             )
         return ()
 
-    def _attribute(self, base: Meaning, attr: str) -> Iterator[Meaning]:
-        if isinstance(base, External):
+    def _attribute(self, base: Meaning, attr: str, depth: int = 0) -> Iterator[Meaning]:
+        if isinstance(base, Value) and depth < ALIASES and isinstance(base.expr, ast.Name | ast.Attribute):
+            for meaning in self.meanings(base.module, base.expr):
+                yield from self._attribute(meaning, attr, depth + 1)
+        elif isinstance(base, External):
             yield External(f"{base.dotted}.{attr}")
         elif isinstance(base, ModuleRef):
             submodule = f"{base.module}.{attr}"
@@ -221,17 +226,22 @@ class Index:
                 yield _public(meaning.dotted)
             elif (
                 isinstance(meaning, Value)
-                and depth < 8
+                and depth < ALIASES
                 and isinstance(meaning.expr, ast.Name | ast.Attribute)
             ):
                 yield from self._externals(meaning.module, meaning.expr, None, depth + 1)
 
     def local_name(self, module: str, dotted: str) -> str | None:
-        """The name under which a module knows something outside the package (`tl` for `triton.language`)."""
+        """How a module names something outside the package: `tl`, or `triton.language` where it has `triton` alone."""
         for name in self._bindings.get(module, {}):
             if External(dotted) in self.resolve(module, name):
                 return name
-        return None
+        for name in self._bindings.get(module, {}):
+            if dotted in self.externals(module, ast.Name(name)):
+                return name
+        outer, _, last = dotted.rpartition(".")
+        known = self.local_name(module, outer) if outer else None
+        return f"{known}.{last}" if known else None
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:

@@ -87,9 +87,11 @@ def subscript_calls(tree: ast.Module) -> list[tuple[ast.Call, _Host]]:
     """Every `x[...](...)` in source order (outer before inner where both start at one place)."""
     finder = _Finder()
     finder.visit(tree)
-    return sorted(
-        finder.found, key=lambda item: (item[0].lineno, item[0].col_offset, -(item[0].end_col_offset or 0))
-    )
+    return sorted(finder.found, key=lambda item: _place(item[0]))
+
+
+def _place(call: ast.Call) -> tuple[int, int, int, int]:
+    return call.lineno, call.col_offset, -(call.end_lineno or 0), -(call.end_col_offset or 0)
 
 
 def launch_sites(index: Index, functions: dict[str, JitFunction]) -> tuple[LaunchSite, ...]:

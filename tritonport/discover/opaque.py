@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tritonport.discover.functions import JitFunction, is_jit_decorator
 from tritonport.discover.index import Definition, FunctionNode, Index
 
-NESTED = "the kernel is defined inside `{outer}`: move it to the top level of its module"
+NESTED = "the kernel is defined inside {outer}: move it to the top level of its module"
 CALLED = "`{text}` makes the kernel: decorate the function with @triton.jit instead"
 
 
@@ -50,7 +50,7 @@ class _Finder:
                 if not self._jit(child):
                     yield from self.below(child, (*outer, child.name))
                 elif not self._known((*outer, child.name)) and not self._helper(child, node):
-                    why = NESTED.format(outer=".".join(outer))
+                    why = NESTED.format(outer=f"`{'.'.join(outer)}`" if outer else "a statement")
                     yield OpaqueKernel(
                         self.module, ".".join((*outer, child.name)), self._unit(outer), child, why
                     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+import unicodedata
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -75,4 +76,19 @@ def _too_deep(tree: ast.Module) -> int | None:
 
 def parse_text(tree: SourceTree, file: PurePosixPath, text: str) -> ParsedModule:
     """The module that a text is, standing at a path of the tree. Raises SyntaxError."""
-    return ParsedModule(tree.module_name(file), file, text, ast.parse(text))
+    parsed = ast.parse(text)
+    if not unicodedata.is_normalized("NFKC", text):
+        text = _with_names_as_python_reads_them(text)
+        parsed = ast.parse(text)
+    return ParsedModule(tree.module_name(file), file, text, parsed)
+
+
+def _with_names_as_python_reads_them(text: str) -> str:
+    """The text with its identifiers in NFKC, which makes two spellings one name (PEP 3131); strings stay."""
+    lines = io.StringIO(text).readlines()
+    found = [t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.NAME]
+    for token in reversed(found):
+        name = unicodedata.normalize("NFKC", token.string)
+        (row, start), (_, end) = token.start, token.end
+        lines[row - 1] = lines[row - 1][:start] + name + lines[row - 1][end:]
+    return "".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,7 +19,17 @@ from tritonport.engine.choices import Choices, KernelChoice
 from tritonport.engine.linemap import Origin
 from tritonport.facts.algebra import KernelFacts
 from tritonport.facts.programs import ProgramPlan, Programs
-from tritonport.facts.walk import find
+from tritonport.facts.walk import children, find
+
+_BLOCKS = (
+    cst.BaseCompoundStatement,
+    cst.BaseSuite,
+    cst.Else,
+    cst.Finally,
+    cst.ExceptHandler,
+    cst.ExceptStarHandler,
+    cst.MatchCase,
+)
 
 
 @dataclass(frozen=True)
@@ -158,31 +168,15 @@ class FileContext:
         return origin.line if origin is not None and origin.line is not None else line
 
 
-def _definitions(body: object, prefix: str) -> Iterator[tuple[str, cst.FunctionDef]]:
-    """Function definitions in a block, inside if/try/with and classes too, not inside functions."""
-    if not isinstance(body, list | tuple):
-        return
-    for node in body:  # pyright: ignore[reportUnknownVariableType]
+def _definitions(nodes: Iterable[cst.CSTNode], prefix: str) -> Iterator[tuple[str, cst.FunctionDef]]:
+    """Function definitions in a block, inside if/try/with/match and classes too, not inside functions."""
+    for node in nodes:
         if isinstance(node, cst.FunctionDef):
             yield prefix + node.name.value, node
         elif isinstance(node, cst.ClassDef):
             yield from _definitions(node.body.body, f"{node.name.value}.")
-        elif isinstance(node, cst.If | cst.Else | cst.Try | cst.With | cst.Finally):
-            yield from _blocks(node, prefix)
-
-
-def _blocks(
-    node: cst.If | cst.Else | cst.Try | cst.With | cst.Finally, prefix: str
-) -> Iterator[tuple[str, cst.FunctionDef]]:
-    yield from _definitions(node.body.body, prefix)
-    orelse = getattr(node, "orelse", None)
-    if isinstance(orelse, cst.If | cst.Else):
-        yield from _blocks(orelse, prefix)
-    if isinstance(node, cst.Try):
-        for handler in node.handlers:
-            yield from _definitions(handler.body.body, prefix)
-        if node.finalbody is not None:
-            yield from _blocks(node.finalbody, prefix)
+        elif isinstance(node, _BLOCKS):
+            yield from _definitions(children(node), prefix)
 
 
 def dotted_text(node: cst.BaseExpression) -> str | None:

@@ -14,15 +14,13 @@ from typing import Literal
 
 from tritonport.discover import Analysis
 from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID, JitFunction, jit_meanings
-from tritonport.discover.index import Definition, External, Value
+from tritonport.discover.index import ALIASES, Definition, External, Value
 from tritonport.facts.axes import Refusal
 
 Kind = Literal["value", "foreign", "several"]
 _COMPILED = ("triton", "math", "builtins")
 """Top-level packages whose functions the compiler knows itself."""
 _ASKING = frozenset(dotted.rpartition(".")[2] for dotted in (PROGRAM_ID, NUM_PROGRAMS))
-_ALIASES = 8
-"""Assignments that are followed from a name to a definition."""
 
 
 class Unfollowed:
@@ -41,6 +39,11 @@ class Unfollowed:
     def _refusals(self, function: JitFunction) -> Iterator[Refusal]:
         module = function.definition.module
         file = str(self._analysis.index.modules[module].file)
+        if (function.uses_program or not function.gives_value) and self._analysis.index.local_name(
+            module, "triton.language"
+        ) is None:
+            why = "its module has no name for triton.language: add `import triton.language as tl`"
+            yield Refusal(file, function.definition.node.lineno, why)
         bound, decorators = _bound(function.definition.node), _decorator_calls(function)
         for node in ast.walk(function.definition.node):
             if not isinstance(node, ast.Call) or node in decorators:
@@ -79,7 +82,7 @@ class Unfollowed:
 
     def _certain(self, module: str, func: ast.expr) -> bool:
         """Whether a name stands for one function: that, or plain assignments that end there (`f = g`)."""
-        for _ in range(_ALIASES):
+        for _ in range(ALIASES):
             meanings = set(self._analysis.index.meanings(module, func))
             meaning = meanings.pop() if len(meanings) == 1 else None
             if isinstance(meaning, Definition | External):
