@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -36,6 +38,7 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], se
             )  # fmt: skip
         except OSError as error:
             return Ended(127, f"cannot start {command[0]}: {error.strerror}")
+        _bound(process.pid, seconds)
         try:
             status: int | None = process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -43,6 +46,13 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], se
         finally:
             _end_group(process)
         return Ended(status, _text(err) + _text(out))
+
+
+def _bound(pid: int, seconds: float) -> None:
+    """A compiler that hangs ends by itself too, should this process be killed while it waits."""
+    limit = math.ceil(seconds) + 1
+    with contextlib.suppress(ProcessLookupError, PermissionError, AttributeError):
+        resource.prlimit(pid, resource.RLIMIT_CPU, (limit, limit))
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
