@@ -139,6 +139,11 @@ def own_output(folder: Path) -> list[str]:
     return ["migrate", "made", "-o", "out"]
 
 
+def plan_with_a_wrong_toolchain(folder: Path) -> list[str]:
+    good(folder)
+    return ["plan", "demo", "--npu-compile", "--toolchain", "nowhere"]
+
+
 def no_output_named(folder: Path) -> list[str]:
     good(folder)
     return ["migrate", "demo"]
@@ -164,6 +169,7 @@ MISTAKES: dict[Callable[[Path], list[str]], tuple[str, ...]] = {
     output_is_a_file: ("out is a file",),
     read_only_folder: ("shelf", "permission"),
     no_output_named: ("--out",),
+    plan_with_a_wrong_toolchain: ("--toolchain", "nowhere"),
 }
 TEXTS: dict[str, tuple[Callable[[Path], list[str]], tuple[str, ...]]] = {
     "rule_in_configuration": (
@@ -188,6 +194,7 @@ TEXTS: dict[str, tuple[Callable[[Path], list[str]], tuple[str, ...]]] = {
     "jobs": (arguments("--jobs", "0"), ("--jobs",)),
     "option": (arguments("--frobnicate"), ("--frobnicate",)),
     "release": (arguments("--from", "fla-core>=0.4"), ("fla-core>=0.4", "==")),
+    "toolchain": (arguments("--verify", "npu-compile", "--toolchain", "nowhere"), ("--toolchain", "nowhere")),
     "cases": (arguments("--verify", "interpret", "--cases", "absent.py"), ("absent.py",)),
 }
 ALL = {**{build.__name__: (build, says) for build, says in MISTAKES.items()}, **TEXTS}

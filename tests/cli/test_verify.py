@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import PACKAGES
+from tests.support.cases import OWN, PACKAGES
 from tests.support.cli import package, tritonport
 from tritonport.errors import ExitCode
 
@@ -48,6 +48,16 @@ def test_without_cases_nothing_passed_and_a_required_tier_is_missed(braid: Path)
     assert "--cases" in lenient.stderr
     strict = tritonport("verify", "out", "braid", "--require-tier", cwd=braid)
     assert strict.returncode == ExitCode.FINDINGS
+
+
+def test_a_case_file_may_be_the_migrated_file_itself(tmp_path: Path) -> None:
+    shutil.copyfile(OWN / "plane_scale.py", tmp_path / "plane_scale.py")
+    done = tritonport(
+        "migrate", "plane_scale.py", "-o", "out", "--verify", "interpret", "--cases", "plane_scale.py",
+        cwd=tmp_path, seconds=LONG,
+    )  # fmt: skip
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "tier interpret: 1 of 1 passed" in done.stdout
 
 
 SHARED_WORD = """\

@@ -104,7 +104,7 @@ def _in_one_line(error: Any) -> str:
     if os.environ.get(DEBUG):
         traceback.print_exc()
     line = " ".join(str(error).split()) or type(error).__name__
-    return f"internal error: {line} (please report it; --debug shows the traceback)"
+    return f"internal error: {line} (please report it; `tritonport --debug COMMAND ...` shows the traceback)"
 
 
 def _fail(line: str, code: int = ExitCode.USAGE) -> int:

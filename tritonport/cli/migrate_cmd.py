@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from tritonport.cli.console import note, progress_bar, stdout
-from tritonport.cli.tiers import INTERPRETED, TierRun, parse_tiers, run_tiers
+from tritonport.cli.tiers import INTERPRETED, TierRun, check_toolchain, parse_tiers, run_tiers
 from tritonport.config import SCHEDULES, Config, load
 from tritonport.engine.assume import parse_assumption
 from tritonport.errors import ExitCode, UserError, worst
@@ -82,6 +82,7 @@ def migrate(
     tiers = parse_tiers(verify) if verify is not None else config.verify
     if set(tiers) & set(INTERPRETED) and (wrong := check_versions()[1]):
         raise UserError(wrong)
+    check_toolchain(toolchain)
     reports = [parse_report(text, out) for text in report or []]
     if output_format not in ("text", "json"):
         raise UserError(f"unknown format {output_format!r}", "text or json")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tritonport.cli.console import Show, note, progress_bar, stdout
+from tritonport.cli.tiers import check_toolchain
 from tritonport.discover import discover
 from tritonport.errors import ExitCode, UserError
 from tritonport.npu.text import lines as npu_lines
@@ -35,10 +36,12 @@ def plan(
 ) -> None:
     """Show the kernels that SRC reaches, their launches and grids. Writes nothing.
 
+    --npu-compile shows what the target's compiler says of the originals; what it refuses is no failure of the plan.
     A file that cannot be read is named on stderr (exit 2); the result holds what the others have.
     """
     if output_format not in ("table", "json"):
         raise UserError(f"unknown format {output_format!r}", "table or json")
+    check_toolchain(toolchain)
     with progress_bar(quiet=quiet) as show:
         tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
         found = discover(tree)

@@ -10,6 +10,7 @@ from typing import Any
 from tritonport.engine.linemap import Origin
 from tritonport.errors import ExitCode, UserError, worst
 from tritonport.npu.tier import NpuReport, run_npu_compile
+from tritonport.npu.toolchain import Missing, locate, machine_problem
 from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet
@@ -67,6 +68,13 @@ def parse_tiers(text: str) -> tuple[str, ...]:
         if name not in RUNNABLE:
             raise UserError(f"tier {name} cannot be run by this version", f"it runs: {', '.join(RUNNABLE)}")
     return names
+
+
+def check_toolchain(chosen: Path | None) -> None:
+    """Raises UserError for an environment that was named and is none, on a machine that could run the compiler."""
+    found = locate(chosen) if chosen is not None and machine_problem() is None else None
+    if isinstance(found, Missing):
+        raise UserError(f"--toolchain: {found.why}", "without it the installed compiler is taken")
 
 
 def run_tiers(run: TierRun, record: RunRecord, tiers: Sequence[str], progress: Progress) -> TierOutcome:

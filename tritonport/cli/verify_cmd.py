@@ -12,7 +12,15 @@ import typer
 
 from tritonport import __version__
 from tritonport.cli.console import note, progress_bar, stdout
-from tritonport.cli.tiers import INTERPRETED, REPLAYED, RUNNABLE, TierRun, parse_tiers, run_tiers
+from tritonport.cli.tiers import (
+    INTERPRETED,
+    REPLAYED,
+    RUNNABLE,
+    TierRun,
+    check_toolchain,
+    parse_tiers,
+    run_tiers,
+)
 from tritonport.emit.lock import read_lines, rules_digest
 from tritonport.errors import ExitCode, UserError, worst
 from tritonport.passes import all_rules
@@ -71,6 +79,7 @@ def verify(
     tiers = _tiers(tier) if record_to is None else ()
     if replay_from is not None and (wrong := [name for name in tiers if name not in REPLAYED]):
         raise UserError(f"tier {wrong[0]} replays no goldens", f"these do: {', '.join(REPLAYED)}")
+    check_toolchain(toolchain)
     chosen_device = None if device is None else parse_device(device)
     output = read_output(out)
     source = source_of(output, src, from_)

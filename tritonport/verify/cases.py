@@ -185,7 +185,7 @@ def case_set_for(source: SourceTree, files: Sequence[Path] = (), *, full: bool =
     operators); where it is about none of them, those of cases.toml.
     """
     if files:
-        return CaseSet(scripts=tuple(own_script(file) for file in files))
+        return CaseSet(scripts=tuple(own_script(file, source) for file in files))
     for path in sorted(corpus_root().glob("*/cases.toml")):
         found = load_case_set(path)
         found = present(found, source.root)

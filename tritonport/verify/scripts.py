@@ -76,13 +76,14 @@ def scripts_of(source: SourceTree) -> tuple[Script, ...]:
     )
 
 
-def own_script(file: Path) -> Script:
-    """A file of the user's own. Raises UserError where it is none."""
+def own_script(file: Path, source: SourceTree) -> Script:
+    """A file of the user's own, or a module of the sources that was named. Raises UserError where it is no script."""
     if not file.is_file():
         raise UserError("no such case file", file=str(file))
     if not is_script(file):
         raise UserError("a case file needs make_inputs(device) and launch(**inputs)", file=str(file))
-    return Script(file.stem, file.resolve(), None)
+    modules = {source.root.resolve() / entry: source.module_name(entry) for entry in source.entry_files()}
+    return Script(file.stem, file.resolve(), modules.get(file.resolve()))
 
 
 def is_script(file: Path) -> bool:
