@@ -92,6 +92,17 @@ def test_cumulative_sums_take_all_heads_in_one_tile(fla_tree: FlaTree, version: 
     assert classes["heads-in-tile"] == "reordered"
 
 
+@pytest.mark.parametrize("version", ("0.6.0", pytest.param("0.5.1", marks=pytest.mark.slow)))
+def test_gates_take_heads_into_their_tiles(fla_tree: FlaTree, version: str) -> None:
+    """One value per row and head: with an axis of heads in the grid, and in both dialects."""
+    records = tuned(fla_tree(version))
+    classes = {
+        name: {use.slug: use.rule_class for use in records[name].rules}
+        for name in ("gdn_gate_fwd_kernel", "gdn_gate_bwd_kernel", "gdn_gate_chunk_cumsum_scalar_kernel")
+    }
+    assert [found.get("heads-in-tile") for found in classes.values()] == ["exact", "reordered", "reordered"]
+
+
 @versions
 def test_half_precision_vectors_are_widened_only_where_no_bit_changes(
     fla_tree: FlaTree, version: str
