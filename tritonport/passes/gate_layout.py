@@ -12,7 +12,7 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts, accesses
 from tritonport.facts.naming import fresh
 from tritonport.facts.walk import names_in
-from tritonport.passes.head_first import HeadFirst, Heads, Stopped, head_parameters
+from tritonport.passes.head_first import HeadFirst, Heads, NoHead, Stopped, head_parameters
 from tritonport.passes.host_layout import HostLayout, LaunchStopped, Relaid
 from tritonport.passes.kernels import TileKernel, kernels
 from tritonport.passes.syntax import replace
@@ -40,6 +40,9 @@ class GateLayout:
             return
         changed: list[_Changed] = []
         for found in head_parameters(facts):
+            if isinstance(found, NoHead):
+                result.not_applicable(facts.function.name, f"`{found.base}`: {found.why}", kernel=kernel)
+                continue
             if isinstance(found, tuple):
                 result.unresolved(facts.function.name, f"`{found[0]}`: {found[1]}", kernel=kernel)
                 continue

@@ -29,12 +29,21 @@ class Heads:
     stored: bool
 
 
+@dataclass(frozen=True)
+class NoHead:
+    """A parameter whose rows may hold something else: what looks like the head may be as large as a row, or larger."""
+
+    base: str
+    why: str
+
+
 class Stopped(Exception):
     """A summand that cannot be changed by itself."""
 
 
-def head_parameters(facts: KernelFacts) -> Iterator[Heads | tuple[str, str]]:
-    """Parameters read or written one head at a time: `Heads`, or (parameter, why not) for a near miss."""
+def head_parameters(facts: KernelFacts) -> Iterator[Heads | NoHead | tuple[str, str]]:
+    """Parameters read or written one head at a time: `Heads`, `NoHead` where there may be none, or (parameter, why not)
+    for a near miss."""
     by_base: dict[str, list[Access]] = {}
     for access in accesses(facts):
         for base in access.bases:
@@ -63,7 +72,7 @@ def _is_name(poly: Poly) -> bool:
     return symbol is not None and symbol.kind == "constexpr" and poly == Poly.of(symbol)
 
 
-def _checked(base: str, heads: Poly, found: list[Access]) -> Heads | tuple[str, str]:
+def _checked(base: str, heads: Poly, found: list[Access]) -> Heads | NoHead | tuple[str, str]:
     for access in found:
         if access.why is not None:
             return base, access.why
@@ -74,7 +83,8 @@ def _checked(base: str, heads: Poly, found: list[Access]) -> Heads | tuple[str, 
                 return base, f"an access that is not one head's: {code_of(access.pointer)}"
             head = address.scalar.quotient(heads)[1]
             if not _within(head, heads):
-                return base, f"the head `{head}` is not known to be below {heads}: {code_of(access.pointer)}"
+                why = f"the head `{head}` is not known to be below {heads}: {code_of(access.pointer)}"
+                return NoHead(base, why)
     kinds = {access.kind for access in found}
     return Heads(base, str(heads), "load" in kinds, "store" in kinds)
 
