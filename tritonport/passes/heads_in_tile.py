@@ -20,7 +20,7 @@ from tritonport.passes.head_split import Edit, Split, head_split
 from tritonport.passes.host_layout import LaunchStopped, keyword_added
 from tritonport.passes.kernels import TileKernel, axis_parameters, kernels
 from tritonport.passes.lift_heads import CannotLift, Lift
-from tritonport.passes.syntax import code_of, method
+from tritonport.passes.syntax import code_of, method, replace
 from tritonport.record import RuleClass
 
 AT_MOST = 32
@@ -54,7 +54,7 @@ class HeadsInTile:
                 *Lift(facts, split.head, split.heads, width, first).edits(),
             ]
             sites = launches(file, kernel.key)
-            host = [_in_groups(file, kernel.key, site, split) for site in sites]
+            grids = [(site, *_in_groups(file, kernel.key, site, split)) for site in sites]
             widths = [_width_argument(file, site, split.heads, width) for site in sites]
         except (CannotLift, GridStopped, LaunchStopped) as why:
             result.not_applicable(facts.function.name, str(why), kernel=kernel.key)
@@ -67,7 +67,11 @@ class HeadsInTile:
             kernel=kernel.key,
             rule_class="exact" if exact else None,
         )
-        for old, build in (*edits, *host, *widths):
+        for site, old, new in grids:
+            # What else reads the grid's size gets to know it.
+            file.memo.axes[site.ordinal, split.axis] = code_of(new)
+            replace(result, old, new, kernel.key, counts=False)
+        for old, build in (*edits, *widths):
             result.rewrite(old, build, kernel=kernel.key, counts=False)
 
 
@@ -75,16 +79,16 @@ _SCANS = ("cumsum", "associative_scan")
 _REDUCTIONS = ("sum", "max", "min")
 
 
-def _in_groups(file: FileContext, key: str, site: LaunchSite, split: Split) -> Edit:
-    """The launch's grid with groups of heads for heads; what else reads the grid's size gets to know it."""
+def _in_groups(
+    file: FileContext, key: str, site: LaunchSite, split: Split
+) -> tuple[cst.BaseExpression, cst.BaseExpression]:
+    """The axis of the launch's grid, and with groups of heads for heads. Raises GridStopped."""
     plan = file.programs.plans.get(key)
     if plan is not None and plan.formulas[split.axis] is not None:
         raise GridStopped("the kernel computes the size of that axis from its tiles")
     triton = file.analysis.index.local_name(file.module.name, "triton") or "triton"
     heads = _passed(site, split.heads)
-    old, new = change_factor(file, site, split.axis, heads, f"{triton}.cdiv({heads}, {AT_MOST})")
-    file.memo.axes[site.ordinal, split.axis] = code_of(new)
-    return old, lambda _: new.deep_clone()
+    return change_factor(file, site, split.axis, heads, f"{triton}.cdiv({heads}, {AT_MOST})")
 
 
 def _width_argument(file: FileContext, site: LaunchSite, heads: str, width: str) -> Edit:
