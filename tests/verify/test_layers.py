@@ -15,6 +15,8 @@ from tests.support.migrated import migrate
 from tritonport.migrate import MigrateResult
 from tritonport.sources import SourceTree, resolve
 from tritonport.verify.cases import CaseSet
+from tritonport.verify.device.settings import DeviceSetup
+from tritonport.verify.device.tier import run_gpu
 from tritonport.verify.model import TierReport
 from tritonport.verify.output import targets_of
 from tritonport.verify.scripts import layers_for
@@ -79,7 +81,17 @@ def assert_same(report: TierReport) -> None:
 def test_prefill_and_decoding_through_migrated_operators(
     library: SourceTree, fla_tree: Callable[[str], SourceTree]
 ) -> None:
-    report = proved(library, OPERATORS, releases.migrated(fla_tree(RELEASE)), "layer-decoding")
+    """The way of the tiers with a device, without one: each call once, on one number of cores."""
+    result = releases.migrated(fla_tree(RELEASE))
+    (script,) = (script for script in layers_for(library, full=True) if script.id == "layer-decoding")
+    report = run_gpu(
+        source=library,
+        out=result.out,
+        kernels=targets_of(result.record.kernels),
+        cases=CaseSet(scripts=(script,)),
+        progress=lambda *_: None,
+        settings=DeviceSetup("interpreter", repeats=1),
+    )
     assert_same(report)
     names = {kernel.name.rpartition(":")[2] for kernel in report.kernels if kernel.result == "pass"}
     assert {"chunk_fwd_kernel_o", "fused_recurrent_gated_delta_rule_fwd_kernel"} <= names

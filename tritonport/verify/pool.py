@@ -14,8 +14,9 @@ from typing import IO, Any, cast
 from tritonport.verify.device.settings import DeviceSetup
 from tritonport.verify.messages import Setup, pack_setup
 
-UNIT_SECONDS = 600.0
-"""A unit that takes longer than this hangs: the slowest of the corpus takes well under a minute."""
+UNIT_SECONDS = 1800.0
+"""A unit that takes longer than this hangs: the slowest of the corpus, a layer's training step, takes about a minute,
+and ten times that on a machine that others keep busy."""
 
 
 class WorkerError(Exception):
