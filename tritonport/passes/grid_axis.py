@@ -8,7 +8,7 @@ import libcst as cst
 
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
-from tritonport.facts.walk import walk
+from tritonport.facts.walk import names_in, walk
 from tritonport.passes.syntax import code_of
 
 
@@ -42,6 +42,8 @@ def _assigned(file: FileContext, call: cst.Call, name: str) -> cst.BaseExpressio
         for node in nodes:
             if any(found is call for found in walk(node)):
                 grids = [grid for found in walk(node) for grid in _grids(found, name)]
+                if sum(used.value == name for used in names_in(node)) > 2:
+                    raise GridStopped(f"the grid `{name}` is used more than once")
                 if len(grids) == 1 and isinstance(grids[0], (cst.Tuple, cst.Lambda)):
                     return grids[0]
     raise GridStopped(f"the grid `{name}` is not one tuple")
