@@ -17,6 +17,15 @@ def shifted(value):
     return value + tl.program_id(0)
 
 
+def is_fast():
+    if triton is None:
+        return
+    return tl.program_id
+
+
+LIMIT = is_fast()
+
+
 class Tools:
     at = shifted
 
@@ -57,7 +66,7 @@ def test_a_program_id_that_a_task_reaches_is_left_over(body: str, left: str) -> 
     assert [(r.function, r.why) for r in found] == [("work", f"`{left}` in the body of a task")]
 
 
-@pytest.mark.parametrize("body", ["pid_0", "dst.shifted", "tl.sum(pid_0)"])
+@pytest.mark.parametrize("body", ["pid_0", "dst.shifted", "tl.sum(pid_0)", "LIMIT"])
 def test_a_task_that_reaches_none_leaves_nothing(body: str) -> None:
     text = KERNEL.replace("BODY", body)
     assert list(residues(text, frozenset({"work"}), frozenset({"grid-collapse"}))) == []

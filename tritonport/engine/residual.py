@@ -102,9 +102,14 @@ def _below(
         yield node
         for item in _read(node):
             for name in names.of(item.id if isinstance(item, ast.Name) else item.attr):
-                if name in functions and name not in seen:
+                if name in functions and name not in seen and _is_jit(functions[name], names):
                     seen.add(name)
                     todo.append(functions[name])
+
+
+def _is_jit(node: ast.FunctionDef, names: _Names) -> bool:
+    """Whether a function is device code; what only made a constant that a task reads is not."""
+    return any("jit" in names.of(last) for d in node.decorator_list for last in _last_parts(d))
 
 
 def _read(node: ast.FunctionDef) -> Iterator[ast.Name | ast.Attribute]:
