@@ -17,6 +17,7 @@ from tests.support import cases
 from tests.support.migrated import migrate, overlay, python_texts
 from tests.support.mutants import mutate
 from tests.support.releases import migrated
+from tritonport.emit.lock import LOCK
 from tritonport.migrate import MigrateResult
 from tritonport.sources import SourceTree, resolve
 
@@ -70,6 +71,7 @@ def test_migrating_the_output_changes_nothing(tmp_path: Path, path: Path) -> Non
     source = resolve(str(path))
     first = migrate(path, tmp_path / "out")
     site = overlay(source, first.out, tmp_path / "site")
+    (site / LOCK).unlink()  # else the folder is known for what it is, and refused
     again = migrate(site / path.name, tmp_path / "again")
     for name, data in python_texts(again.out).items():
         if name.endswith(".py") and name != "activate.py":

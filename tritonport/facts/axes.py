@@ -118,7 +118,9 @@ class _Builder:
     def _check_divides(self, size: ast.expr, divisor: ast.expr) -> None:
         """Device code divides 32-bit numbers and rounds towards zero; Python does neither."""
         if not self._signs.positive(divisor):
-            raise _NotUnderstood(f"the grid divides by `{ast.unparse(divisor)}`, not surely a tile or a number above 0")
+            raise _NotUnderstood(
+                f"the grid divides by `{ast.unparse(divisor)}`, not surely a tile or a number above 0"
+            )
         for node in ast.walk(size):
             if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
                 continue
