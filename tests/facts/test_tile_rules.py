@@ -67,6 +67,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "head_first": {"s": [2, 3, 21], "N": 8},
     "own_axis": {"g": [2, 13, 35], "a": [35]},
     "block_scan": {"s": [2, 13, 35], "N": 8},
+    "tile_from_helper": {"q": [16, 16], "k": [16, 16], "o": {"empty": [16, 16]}, "M": 1, "N": 16, "D": 32},
+    "unknown_operand": {"x": [16, 16], "y": [16, 16], "o": {"empty": [16, 16]}, "N": 16},
     "promoted": {"x": [16, 16], "beta": [16], "y": {"empty": [16, 16]}, "N": 16},
 }
 
