@@ -4,7 +4,8 @@
 
 Each record is one operator family of one release, made by
 `tritonport migrate ENTRY --from fla-core==VERSION --profile tuned --verify interpret,hazard,npu-compile --report
-json=RUN.json`. A record may hold fewer tiers; another record of the same entry and release adds those that it lacks.
+json=RUN.json`. A record may hold fewer tiers; another record of the same entry and release adds those that it lacks, and
+replaces what both say.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Line:
     captured: bool = False
     fits: dict[str, bool] = field(default_factory=dict[str, bool])
     use: dict[str, float] = field(default_factory=dict[str, float])
+    npu: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     reasons: list[str] = field(default_factory=list[str])
 
     @property
@@ -91,10 +93,12 @@ def lines(records: Iterable[Mapping[str, Any]]) -> list[Line]:
             if kernel["apart"] is not None:
                 continue
             line = found.setdefault(kernel["name"], Line(kernel["name"], kernel["outcome"]))
+            line.outcome, line.reasons = kernel["outcome"], []
             line.tiers |= {tier: result for tier, result in kernel["tiers"].items() if result != "not-run"}
             line.launches += _launches(record, kernel["name"])
             _add_reasons(line, kernel)
             _add_sides(line, kernel)
+            line.reasons += _refused(line.npu, line.reasons)
     return sorted(found.values(), key=lambda line: _short(line.name))
 
 
@@ -124,8 +128,7 @@ def _add_sides(line: Line, kernel: Mapping[str, Any]) -> None:
             line.captured = True
             line.fits[side] = all(case["fits"] for case in cases)
             line.use[side] = max((case["ub_percent"] or 0.0 for case in cases), default=0.0)
-            if side == "after":
-                line.reasons += _refused(run["cases"], line.reasons)
+            line.npu = list(run["cases"])
 
 
 def _refused(cases: Iterable[Mapping[str, Any]], known: Sequence[str]) -> list[str]:
