@@ -4,8 +4,8 @@
 
 Each record is one operator family of one release, made by
 `tritonport migrate ENTRY --from fla-core==VERSION --profile tuned --verify interpret,hazard,npu-compile --report
-json=RUN.json`. A record may hold fewer tiers; another record of the same entry and release adds those that it lacks, and
-replaces what both say.
+json=RUN.json`. A record may hold fewer tiers; another record of the same entry and release adds those that it lacks,
+and replaces what both say.
 """
 
 from __future__ import annotations
