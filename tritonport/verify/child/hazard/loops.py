@@ -129,13 +129,15 @@ def _loop(*bounds: Any) -> _Trips:
 
 
 def _settle(trips: _Trips, value: Any, pure: bool) -> Any:
-    """NaN for a sum whose loop did not run although the compiler could not know that."""
+    """NaN for a sum whose loop did not run although the compiler could not know that, if it was zero before: zeros
+    alone are left to the first product to set up."""
     monitor = Monitor.current
     if monitor is None or trips.ran or not trips.runtime or not value.dtype.is_floating():
         return value
+    handle = value.handle
+    pure = pure and not np.asarray(handle.data).any()
     monitor.never_summed(pure=pure)
     if not pure:
         return value
-    handle = value.handle
     fill = np.full_like(handle.data, 0x7FC0 if handle.dtype.scalar == tl.bfloat16 else np.nan)
     return tl.tensor(interp.TensorHandle(fill, handle.dtype), value.type)

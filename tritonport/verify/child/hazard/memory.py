@@ -14,7 +14,13 @@ Array = npt.NDArray[Any]
 Note = Callable[[str, str, int | None, int], None]
 """Called with the kind, the argument, the other task's serial number (or None) and how many lanes."""
 
+Unchanged = Callable[[Array], Array]
+"""From the lanes of a store that touch memory to whether each writes what is there."""
+
 NOBODY = -1
+WRITTEN_TWICE = "two tasks write one address"
+SAME_VALUE = ": the same value"
+"""What a finding says of it: whatever the order of the tasks, the result is one."""
 
 
 @dataclass(slots=True)
@@ -48,9 +54,20 @@ class Memory:
         return next((r for r in self.regions if r.start <= address < r.stop), None)
 
     def access(
-        self, kind: str, pointers: Array, mask: Array, size: int, *, task: int, origin: Region | None
+        self,
+        kind: str,
+        pointers: Array,
+        mask: Array,
+        size: int,
+        *,
+        task: int,
+        origin: Region | None,
+        unchanged: Unchanged | None = None,
     ) -> Array:
-        """Note one access and return the lanes that may really touch memory: those inside the argument."""
+        """Note one access and return the lanes that may really touch memory: those inside the argument.
+
+        unchanged: for a store, which of these lanes write what stands there already.
+        """
         pointers, mask = np.broadcast_arrays(pointers, mask)
         self._masked_lanes(kind, pointers[~mask], size, origin)
         active = pointers[mask].astype(np.int64)
@@ -63,9 +80,13 @@ class Memory:
         inside = (active >= region.start) & (active + size <= region.stop)
         if not inside.all():
             self._note(f"{kind} out of bounds", region.names, None, int((~inside).sum()))
-        self._touch(kind, region, active[inside], size, task)
         safe = mask.copy()
         safe[mask] = inside
+
+        def same() -> Array:
+            return unchanged(safe)[safe] if unchanged is not None else np.zeros(int(inside.sum()), dtype=bool)
+
+        self._touch(kind, region, active[inside], size, task, same)
         return safe
 
     def _masked_lanes(self, kind: str, pointers: Array, size: int, region: Region | None) -> None:
@@ -76,7 +97,15 @@ class Memory:
         if stray:
             self._note(f"masked {kind} addresses out of bounds", region.names, None, stray)
 
-    def _touch(self, kind: str, region: Region, addresses: Array, size: int, task: int) -> None:
+    def _touch(
+        self,
+        kind: str,
+        region: Region,
+        addresses: Array,
+        size: int,
+        task: int,
+        same: Callable[[], Array],
+    ) -> None:
         beyond = int(((addresses < region.low) | (addresses + size > region.high)).sum())
         if beyond:
             self._note(f"{kind} outside the argument's view", region.names, None, beyond)
@@ -86,9 +115,16 @@ class Memory:
             region.reader[offsets] = task
             return
         if kind == "store":
-            self._other(region.writer, offsets, task, "two tasks write one address", region)
+            self._written_again(region, offsets, task, same)
             self._other(region.reader, offsets, task, "overwrites what another task read", region)
         region.writer[offsets] = task if kind == "store" else NOBODY
+
+    def _written_again(self, region: Region, offsets: Array, task: int, same: Callable[[], Array]) -> None:
+        seen = region.writer[offsets]
+        again = (seen != NOBODY) & (seen != task)
+        if again.any():
+            said = SAME_VALUE if same()[again].all() else ""
+            self._note(WRITTEN_TWICE, region.names + said, int(seen[again][0]), int(again.sum()))
 
     def _other(self, shadow: Array, offsets: Array, task: int, kind: str, region: Region) -> None:
         seen = shadow[offsets]

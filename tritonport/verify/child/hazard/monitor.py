@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tritonport.verify.child.hazard.memory import Memory, Region
+from tritonport.verify.child.hazard.memory import SAME_VALUE, Memory, Region
 from tritonport.verify.child.hazard.sizes import (
     FLOATS,
     FLOATS_TEXT,
@@ -162,6 +162,8 @@ class Monitor:
         own = tasks if tasks is not None else (self._tasks.labels[self.task],)
         seen = self._seen.setdefault((kind, self._launch.kernel, file, number), _Seen(own, detail))
         seen.count += count
+        if seen.detail.endswith(SAME_VALUE) and not detail.endswith(SAME_VALUE):
+            seen.detail, seen.tasks = detail, own  # once with another value is enough
 
     def where(self) -> tuple[str, int]:
         """File and line of the innermost frame that runs kernel source."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from tritonport.verify.child import encode
 from tritonport.verify.child.checks import original_checks, reference_checks
+from tritonport.verify.child.hazard.memory import SAME_VALUE, WRITTEN_TWICE
 from tritonport.verify.child.hazard.monitor import Monitor
 from tritonport.verify.child.hazard.sizes import SIZE_KINDS
 from tritonport.verify.child.launches import Counter
@@ -47,11 +48,17 @@ class HazardOriginal:
 
 
 def weighed(findings: Iterable[Finding], original: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
-    """What only larger sizes make wrong is an error where the original does not have it."""
+    """What only larger sizes make wrong is an error where the original does not have it. What upstream's tasks write
+    twice, one value each time, is no error."""
     known = {(f["kind"], f["kernel"], _argument(f["detail"])) for f in original}
     for finding in findings:
         new = (finding.kind, finding.kernel, _argument(finding.detail)) not in known
-        yield replace(finding, severity="error") if finding.kind in SIZE_KINDS and new else finding
+        if finding.kind in SIZE_KINDS and new:
+            yield replace(finding, severity="error")
+        elif finding.kind == WRITTEN_TWICE and finding.detail.endswith(SAME_VALUE) and not new:
+            yield replace(finding, severity="warning")
+        else:
+            yield finding
 
 
 def _argument(detail: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tritonport.verify.child.hazard.memory import Unchanged
 from tritonport.verify.child.hazard.monitor import Monitor
 from tritonport.verify.child.hazard.sizes import FLOATS, WRAPS
 from tritonport.verify.child.shims.untyped import interp, tl
@@ -61,7 +62,9 @@ def _memory() -> None:
         def call(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **kw: Any) -> Any:
             monitor = Monitor.current
             if monitor is not None:
-                safe = _checked(monitor, "store", ptrs, _lanes(ptrs, mask))
+                safe = _checked(
+                    monitor, "store", ptrs, _lanes(ptrs, mask), lambda lanes: _unchanged(ptrs, value, lanes)
+                )
                 mask = interp.TensorHandle(safe, tl.int1)
                 if stray := _nan_lanes(value, safe):
                     monitor.stores_nan(stray)
@@ -90,14 +93,30 @@ def _lanes(ptrs: Any, mask: Any) -> Array:
     return np.ascontiguousarray(np.broadcast_to(data, np.shape(ptrs.data)))
 
 
-def _checked(monitor: Monitor, kind: str, ptrs: Any, mask: Array) -> Array:
+def _checked(
+    monitor: Monitor, kind: str, ptrs: Any, mask: Array, unchanged: Unchanged | None = None
+) -> Array:
     if monitor.memory is None:
         return mask
     size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
     safe = monitor.memory.access(
-        kind, ptrs.data, mask, size, task=monitor.task, origin=monitor.region_of(ptrs)
+        kind,
+        ptrs.data,
+        mask,
+        size,
+        task=monitor.task,
+        origin=monitor.region_of(ptrs),
+        unchanged=unchanged,
     )
     return np.ascontiguousarray(safe)
+
+
+def _unchanged(ptrs: Any, value: Any, lanes: Array) -> Array:
+    """Which lanes of a store write the bits that stand in memory."""
+    data = np.ascontiguousarray(np.broadcast_to(value.data, np.shape(ptrs.data)))
+    now = interp._interpreter.load(ptrs.data, np.ascontiguousarray(lanes), np.zeros_like(data), data.dtype)
+    bits = f"u{data.dtype.itemsize}"
+    return (now.view(bits) == data.view(bits)) & lanes
 
 
 def _check_written(monitor: Monitor, result: Any, mask: Array) -> None:
