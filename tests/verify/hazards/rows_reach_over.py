@@ -1,4 +1,4 @@
-"""Rows of a task are fewer than its tile: the tile reaches into the next task's rows and writes what that writes too."""
+"""Rows of a task are fewer than its tile, which reaches into the next task's rows and writes what that writes too."""
 
 import torch
 import triton
