@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from tritonport import __version__
 from tritonport.discover import Analysis
 from tritonport.discover.model import Grid, Kernel
 from tritonport.emit.lock import rules_digest
+from tritonport.engine.device_code import Files
 from tritonport.engine.pipeline import FileResult
 from tritonport.engine.residual import residues
 from tritonport.engine.rule import Rule
@@ -101,7 +103,9 @@ def _grid_kept(rules: Sequence[Rule], target: str) -> str | None:
     if any(rule.slug == GRID_COLLAPSE for rule in rules):
         return None
     reason = load_target(target).skip.get(GRID_COLLAPSE)
-    return f"the grid stays on {target}: {reason}" if reason else f"the grid stays: {GRID_COLLAPSE} is left out"
+    return (
+        f"the grid stays on {target}: {reason}" if reason else f"the grid stays: {GRID_COLLAPSE} is left out"
+    )
 
 
 def _by_slug(own: Mapping[tuple[str | None, str], RuleClass], kernel: Kernel) -> dict[str, RuleClass]:
@@ -118,17 +122,25 @@ def _scan(
 ) -> None:
     """The residual scan: what may not remain, attributed to the kernel it belongs to."""
     slugs = frozenset(rule.slug for rule in rules)
+    files = _output_files(analysis, results)
     for name, result in results.items():
         kernels = {
             k.partition(":")[2].rpartition(".")[2]: k for k in programs.plans if k.partition(":")[0] == name
         }
         file = str(analysis.index.modules[name].file)
-        for residue in residues(result.text, frozenset(kernels), slugs):
+        for residue in residues(result.text, frozenset(kernels), slugs, name, files):
             origin = result.origins[min(residue.line, len(result.origins)) - 1]
             item = Unresolved(
                 residue.slug, file, origin.line or residue.line, f"left in the output: {residue.why}"
             )
             unresolved.setdefault(kernels.get(residue.function, ""), []).append(item)
+
+
+def _output_files(analysis: Analysis, results: Mapping[str, FileResult]) -> Files:
+    """The modules as they are in the output, over those that stay."""
+    modules = analysis.index.modules
+    changed = {name: ast.parse(result.text) for name, result in results.items() if result.changed}
+    return Files({name: (changed.get(name, m.tree), m.is_package) for name, m in modules.items()})
 
 
 def _kernel_record(

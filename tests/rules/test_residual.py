@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from tritonport.engine.device_code import Files
 from tritonport.engine.residual import residues
 
 KERNEL = """
@@ -66,7 +69,51 @@ def test_a_program_id_that_a_task_reaches_is_left_over(body: str, left: str) -> 
     assert [(r.function, r.why) for r in found] == [("work", f"`{left}` in the body of a task")]
 
 
-@pytest.mark.parametrize("body", ["pid_0", "dst.shifted", "tl.sum(pid_0)", "LIMIT"])
+@pytest.mark.parametrize("body", ["pid_0", "dst.shifted", "tl.sum(pid_0)", "tl.shifted(pid_0)", "LIMIT"])
 def test_a_task_that_reaches_none_leaves_nothing(body: str) -> None:
     text = KERNEL.replace("BODY", body)
     assert list(residues(text, frozenset({"work"}), frozenset({"grid-collapse"}))) == []
+
+
+HELPERS = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def far(value):
+    return value + tl.program_id(1)
+
+
+@triton.jit
+def far_task(pid_1, value):
+    return value + pid_1
+
+
+nearer = far
+"""
+HOME = "from .helpers import far, far_task\n"
+
+
+@pytest.mark.parametrize(
+    ("bring", "body", "clean"),
+    [
+        ("from pkg.helpers import far", "far(1.0)", False),
+        ("from .helpers import far as near", "near(1.0)", False),
+        ("from .helpers import nearer", "nearer(1.0)", False),
+        ("from .helpers import *", "far(1.0)", False),
+        ("from . import helpers", "helpers.far(1.0)", False),
+        ("import pkg.helpers", "pkg.helpers.far(1.0)", False),
+        ("from pkg import far", "far(1.0)", False),
+        ("import pkg as everything", "everything.far(1.0)", False),
+        ("from .helpers import far, far_task", "far_task(0, 1.0)", True),
+        ("import pkg.helpers", "pkg.helpers.far_task(0, 1.0)", True),
+    ],
+)
+def test_a_program_id_in_another_file_is_seen(bring: str, body: str, clean: bool) -> None:
+    text = f"{bring}\n{KERNEL.replace('BODY', body)}"
+    trees = {"pkg": HOME, "pkg.helpers": HELPERS, "pkg.rows": text}
+    files = Files({name: (ast.parse(source), name == "pkg") for name, source in trees.items()})
+    found = list(residues(text, frozenset({"work"}), frozenset({"grid-collapse"}), "pkg.rows", files))
+    said = "`tl.program_id(1)` in the body of a task, in `far` of another file"
+    assert [r.why for r in found] == ([] if clean else [said])
