@@ -21,7 +21,8 @@ tool (rules/tuning, searched with ascendnpu-ir 1.2.0 so that 1.1.0 fits too). Si
 corpus/fla_gdn/npu_cases.toml: K=V=128 and 64, H=8, HV=8 and 16, T=2048, BT=64, bf16 and fp32, dense and varlen, prefill
 and decode. A line is the worst of a kernel's cases, `before` the original's. For releases without a table,
 rules/tuning/fla_gdn.toml has the figures of every case that `tune` measured: the same tiles, kernel by kernel.
-[ascendnpu-ir-1.0.0.md](ascendnpu-ir-1.0.0.md) is about the oldest compiler.
+ascendnpu-ir 1.0.0 was not asked in the search: what does not compile with it is listed with the compiler's words, and
+`tune --ir 1.0.0` would search tiles for it. It does not tell discrete elements.
 
 - UB: per cent of the unified buffer, as planned. The compiler takes room that is left for double buffering, so a low
   number is no aim of its own; over 100 does not compile (`over`).
