@@ -6,8 +6,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from tests.support.cases import OWN
+from tests.support.migrated import migrate
 from tritonport.engine.linemap import Origin
 from tritonport.npu.tier import run_npu_compile
+from tritonport.sources import resolve
 from tritonport.sources.tree import SourceTree
 
 pytestmark = pytest.mark.usefixtures("toolchain")
@@ -152,6 +155,15 @@ def test_host_code_of_ones_own_that_raised_is_asked_again(tmp_path):
     (tmp_path / "source" / "missing_here").mkdir()  # a module of it that is no source: the digest stays
     report = run(source, None)
     assert report.status == "ran"
+
+
+def test_a_product_in_a_kernel_that_asks_for_no_program_id_compiles(tmp_path):
+    """In a loop over tasks that are all the same the compiler did not end."""
+    source = resolve(str(OWN / "one_program.py"))
+    out = migrate(source, tmp_path / "out").out
+    report = run(source, out, seconds=60.0)
+    assert [str(message) for message in report.refused()] == []
+    assert report.result("one_program:project") == "pass"
 
 
 def test_a_migrated_kernel_that_does_not_fit_comes_home(package, tmp_path):

@@ -53,8 +53,9 @@ def _called_names(node: ast.AST) -> Iterator[str]:
 def _kernels(file: File, kernels: frozenset[str], files: Files) -> Iterator[Residue]:
     for name in sorted(kernels & set(file.functions)):
         kernel = file.functions[name]
-        if not any(isinstance(node, ast.For) for node in ast.walk(kernel)):
-            yield Residue("grid-collapse", name, kernel.lineno, "the kernel has no task loop")
+        if not isinstance(kernel.body[-1], ast.For | ast.If):
+            why = "the kernel has neither a task loop nor a guard of its one task"
+            yield Residue("grid-collapse", name, kernel.lineno, why)
         for home, node in files.reached(file, kernel):
             for line, text in _program_ids(home, node, is_kernel=node is kernel):
                 why = f"`{text}` in the body of a task"

