@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import KERNEL, contents, in_process, package, tritonport
+from tests.support.cli import KERNEL, ODD_KERNEL, contents, in_process, package, tritonport
 
 CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24
 BROKEN = "def half(:\n"
@@ -231,7 +231,7 @@ def test_plan_names_the_broken_file_and_reports_the_others(tmp_path: Path) -> No
 
 
 def test_a_grid_that_cannot_be_understood_leaves_one_kernel_as_it_is(tmp_path: Path) -> None:
-    odd = KERNEL.replace("double", "odd").replace("(triton.cdiv(src.numel(), 16),)", "GRIDS[src.ndim]")
+    odd = ODD_KERNEL.replace("[src.shape]", "[GRIDS[src.ndim]]")
     package(
         tmp_path / "demo",
         rows=KERNEL,

@@ -11,13 +11,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.support.cli import KERNEL, package, tritonport
+from tests.support.cli import KERNEL, ODD_KERNEL, package, tritonport
 from tritonport.npu.tier import LocatedMessage
 from tritonport.report.run_json import run_schema
 from tritonport.verify.model import CaseResult, Check, Finding, HostResult, KernelVerdict, TierReport
 
 Run = dict[str, Any]
-OPAQUE = KERNEL.replace("double", "odd").replace("(triton.cdiv(src.numel(), 16),)", "src.shape")
 RETURNS = """\
 import torch
 import triton
@@ -47,7 +46,7 @@ WICKED = "<script>alert('a|b')</script> & `x`\n\x1b[31m%0A"
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package demo, its output in out/ and run.json: two kernels converted, one not."""
     root = tmp_path_factory.mktemp("reports")
-    package(root / "demo", rows=KERNEL, odd=OPAQUE, back=RETURNS)
+    package(root / "demo", rows=KERNEL, odd=ODD_KERNEL, back=RETURNS)
     done = tritonport("migrate", "demo", "-o", "out", "--report", "json=run.json", cwd=root)
     assert done.returncode == 1, done.stderr
     return root

@@ -10,19 +10,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.support.cli import KERNEL, package, tritonport
+from tests.support.cli import KERNEL, ODD_KERNEL, package, tritonport
 from tritonport.cli.tiers import portable
 from tritonport.report.run_json import run_schema
 
 SCHEMA = run_schema()
-OPAQUE = KERNEL.replace("double", "odd").replace("(triton.cdiv(src.numel(), 16),)", "src.shape")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A package with one kernel that converts and one whose grid is not understood, migrated."""
     root = tmp_path_factory.mktemp("report")
-    package(root / "demo", rows=KERNEL, odd=OPAQUE)
+    package(root / "demo", rows=KERNEL, odd=ODD_KERNEL)
     reports = ("--report", "json=run.json", "--report", "text=run.txt")
     done = tritonport("migrate", "demo", "-o", "out", *reports, "--verify", "parse", cwd=root)
     assert done.returncode == 1, done.stderr

@@ -36,6 +36,14 @@ def double(src):
 '''
 """A module with one kernel that is migrated without a remark."""
 
+ODD_KERNEL = (
+    KERNEL.replace("double", "odd")
+    .replace("\n\n@triton.jit", '\n@triton.heuristics({"TILE": lambda args: 16})\n@triton.jit')
+    .replace(", TILE=16)", ")")
+    .replace("(triton.cdiv(src.numel(), 16),)", "src.shape")
+)
+"""Another one whose grid nobody follows: the kernel is tuned, and the grid no tuple that is written out."""
+
 
 def tritonport(
     *args: str | Path, cwd: Path, before: Callable[[], None] | None = None, seconds: float = 120
