@@ -11,7 +11,7 @@ from typing import TypeAlias
 from tritonport.discover.scopes import Scope, bindings, binds_itself, path, scopes_between, set_elsewhere
 
 Bound: TypeAlias = ast.expr | ast.FunctionDef | None
-"""A value, a local function, or None for what cannot be followed (a parameter, a loop target, an unpacking)."""
+"""A value, a local function, or None for a name that something else binds too (a parameter, a loop, an unpacking)."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def settled(name: str, scope: Scope, first: ast.AST, later: ast.AST) -> bool:
 def _is_plain(node: ast.AST, name: str) -> bool:
     """`name = value`, annotated or not, or a local function."""
     if isinstance(node, ast.Assign):
-        return any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+        return any(_is_name(target, name) for target in node.targets)
     return isinstance(node, ast.AnnAssign | ast.FunctionDef)
 
 
@@ -73,8 +73,6 @@ def _at(name: str, scope: Scope, place: ast.AST) -> tuple[Bound, ...]:
                 found += part.bounds
                 if part.certain:
                     return _unique(found)
-        if isinstance(holder, ast.With) and child in holder.body:
-            found += [None for item in holder.items if _binds(item.optional_vars, name)]
     return _unique(found)
 
 
@@ -97,10 +95,6 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
         block = getattr(node, name, None)
         if isinstance(block, list):
             yield block
-
-
-def _binds(target: ast.AST | None, name: str) -> bool:
-    return target is not None and any(isinstance(x, ast.Name) and x.id == name for x in ast.walk(target))
 
 
 def _any_in(node: ast.AST, name: str) -> list[Bound]:
@@ -126,24 +120,22 @@ def _statement(node: ast.stmt, name: str) -> _Found:
         then, other = _sequence(node.body, name), _sequence(node.orelse, name)
         return _Found((*then.bounds, *other.bounds), then.certain and other.certain)
     if isinstance(node, ast.With):
-        inner = _sequence(node.body, name)
-        if any(_binds(item.optional_vars, name) for item in node.items):
-            return _Found((*inner.bounds, None), certain=True)
-        return inner
+        return _sequence(node.body, name)
     if isinstance(node, ast.For | ast.While | ast.Try | ast.AsyncFor | ast.AsyncWith | ast.Match):
-        own = [None] if isinstance(node, ast.For) and _binds(node.target, name) else []
-        return _Found((*own, *_any_in(node, name)), certain=False)
+        return _Found(tuple(_any_in(node, name)), certain=False)
     return _simple(node, name)
 
 
 def _simple(node: ast.AST, name: str) -> _Found:
-    if isinstance(node, ast.Assign) and any(_binds(t, name) for t in node.targets):
-        plain = any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
-        return _Found((node.value if plain else None,), certain=True)
-    if isinstance(node, ast.AnnAssign) and node.value is not None and _binds(node.target, name):
+    """What one statement binds the name to; `reaching` has made sure that every one that binds it is of these kinds."""
+    if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets):
         return _Found((node.value,), certain=True)
-    if isinstance(node, ast.AugAssign) and _binds(node.target, name):
-        return _Found((None,), certain=True)
+    if isinstance(node, ast.AnnAssign) and node.value is not None and _is_name(node.target, name):
+        return _Found((node.value,), certain=True)
     if isinstance(node, ast.FunctionDef) and node.name == name:
         return _Found((node,), certain=True)
     return _NOTHING
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name

@@ -117,10 +117,15 @@ def binds_itself(node: ast.AST, name: str) -> bool:
 
 def path(root: ast.AST, place: ast.AST) -> list[ast.AST]:
     """Nodes from the root down to the place; empty where it is not inside."""
-    if root is place:
-        return [root]
-    for child in ast.iter_child_nodes(root):
-        below = path(child, place)
-        if below:
-            return [root, *below]
-    return []
+    parents = _parents(root)
+    found = [place]
+    while found[-1] is not root:
+        if found[-1] not in parents:
+            return []
+        found.append(parents[found[-1]])
+    return found[::-1]
+
+
+@lru_cache(maxsize=1024)
+def _parents(root: ast.AST) -> dict[ast.AST, ast.AST]:
+    return {child: node for node in ast.walk(root) for child in ast.iter_child_nodes(node)}

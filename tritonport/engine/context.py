@@ -62,9 +62,8 @@ class Memo:
     """What stays true of one file while its rules run.
 
     facts: by definition node; a function that no rule has touched keeps its node from tree to tree. dotted: full names
-    by source text. helpers: the jit function that a name means in a module; homes: the module that defines it. bound:
-    the names that the file binds, but for what it imports from a module. These follow upstream's text, which does not
-    change. lines: where the nodes of the last tree that was asked stand.
+    by source text. helpers: the jit function that a name means in a module; homes: the module that defines it. These
+    follow upstream's text, which does not change. lines: where the nodes of the last tree that was asked stand.
     """
 
     facts: dict[cst.FunctionDef, KernelFacts] = field(default_factory=dict[cst.FunctionDef, KernelFacts])
@@ -74,7 +73,6 @@ class Memo:
     )
     homes: dict[cst.FunctionDef, str] = field(default_factory=dict[cst.FunctionDef, str])
     axes: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
-    bound: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     lines: dict[cst.Module, dict[cst.CSTNode, int]] = field(
         default_factory=dict[cst.Module, dict[cst.CSTNode, int]]
     )

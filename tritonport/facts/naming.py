@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection
+from functools import lru_cache
+
+_BINDING: dict[type[ast.AST], str] = {
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.arg: "arg",
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
+}
+"""Nodes that bind a name which is no `ast.Name`, and the field that holds it (None where it binds nothing)."""
 
 
 def fresh(name: str, taken: Collection[str]) -> str:
@@ -10,3 +24,20 @@ def fresh(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+@lru_cache(maxsize=4096)
+def names_of(tree: ast.Module, apart_from: str = "") -> frozenset[str]:
+    """Every name that a module binds or reads anywhere, but for what it imports from the module `apart_from`."""
+    found: set[str] = set()
+    apart: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            is_apart = isinstance(node, ast.ImportFrom) and node.module == apart_from
+            (apart if is_apart else found).update(names)
+        elif isinstance(node, ast.Name):
+            found.add(node.id)  # also where it is read alone: an `import *` may bind it
+        elif type(node) in _BINDING:
+            found.add(getattr(node, _BINDING[type(node)]) or "")
+    return frozenset(found - apart)

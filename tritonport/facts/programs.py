@@ -18,7 +18,7 @@ from tritonport.discover.model import Kernel
 from tritonport.facts.axes import AxisFormula, Refusal, read_axes, site_formulas
 from tritonport.facts.escapes import escapes
 from tritonport.facts.ids import IdUse, IdUses
-from tritonport.facts.naming import fresh
+from tritonport.facts.naming import fresh, names_of
 
 MAX_RANK = 3
 """Axes of a launch."""
@@ -167,27 +167,13 @@ def _variant(analysis: Analysis, key: str, use: IdUse) -> TaskVariant:
     node = function.definition.node
     taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | set(function.parameters)
     prefix = f"_{function.definition.owner}_" if function.definition.owner else ""
+    module = analysis.index.modules[function.definition.module].tree
     return TaskVariant(
         key=key,
-        name=fresh(f"{prefix}{node.name}_task", taken | _names_of(analysis, function.definition.module)),
+        name=fresh(f"{prefix}{node.name}_task", taken | names_of(module)),
         pids=tuple((axis, fresh(f"pid_{axis}", taken)) for axis in sorted(use.pids)),
         sizes=tuple((axis, fresh(f"grid_{axis}", taken)) for axis in sorted(use.sizes)),
     )
-
-
-def _names_of(analysis: Analysis, module: str) -> set[str]:
-    """Every name that a module binds or reads anywhere: a new one must be none of them."""
-    found: set[str] = set()
-    for node in ast.walk(analysis.index.modules[module].tree):
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-    return found
 
 
 def _plan(analysis: Analysis, uses: IdUses, key: str, sites: tuple[LaunchSite, ...]) -> ProgramPlan | Refusal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Sequence
 
 import libcst as cst
@@ -10,19 +9,8 @@ import libcst.matchers as m
 
 from tritonport.engine.context import FileContext, code_of
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.naming import fresh
+from tritonport.facts.naming import fresh, names_of
 
-_BINDING: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.FunctionDef: ("name",),
-    ast.AsyncFunctionDef: ("name",),
-    ast.ClassDef: ("name",),
-    ast.arg: ("arg",),
-    ast.ExceptHandler: ("name",),
-    ast.MatchAs: ("name",),
-    ast.MatchStar: ("name",),
-    ast.MatchMapping: ("rest",),
-}
-"""Nodes that bind a name which is no `ast.Name`, and the field that holds it."""
 LINE = 100
 """Column at which emitted argument lists wrap."""
 
@@ -73,33 +61,7 @@ def runtime_name(file: FileContext, name: str) -> str:
 
 def own_names(file: FileContext) -> frozenset[str]:
     """Names that mean something of the file's own somewhere in it, but for what it imports from the run-time module."""
-    module = file.settings.runtime_module
-    if module not in file.memo.bound:
-        file.memo.bound[module] = frozenset(_own_names(file))
-    return file.memo.bound[module]
-
-
-def _own_names(file: FileContext) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(file.module.tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            if not (isinstance(node, ast.ImportFrom) and node.module == file.settings.runtime_module):
-                found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Name):
-            found.add(node.id)  # also where it is read alone: an `import *` may bind it
-        else:
-            found |= {getattr(node, field) for field in _BINDING.get(type(node), ())}
-    return found - _helpers(file)
-
-
-def _helpers(file: FileContext) -> set[str]:
-    """The names under which a file has run-time helpers already."""
-    return {
-        alias.asname or alias.name
-        for node in ast.walk(file.module.tree)
-        if isinstance(node, ast.ImportFrom) and node.module == file.settings.runtime_module
-        for alias in node.names
-    }
+    return names_of(file.module.tree, file.settings.runtime_module)
 
 
 def import_from_runtime(file: FileContext, result: RuleResult, names: Iterable[str]) -> None:

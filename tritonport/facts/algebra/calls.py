@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -381,32 +381,3 @@ def span(args: Args) -> tuple[Poly, Poly | None, Poly]:
     if len(numbers) < 2 or numbers[0] is None or step is None:
         return ZERO, None, ZERO
     return numbers[0], numbers[1], step
-
-
-def attribute(value: Value, name: str) -> Value | None:
-    """`x.dtype`, `p.dtype.element_ty` and `x.T` of a value; None for any other attribute."""
-
-    def one(item: Value) -> Value:
-        if name == "dtype":
-            return Const(DTypeName(f"pointer:{item.base}" if isinstance(item, Ptr) else _pointee(item)))
-        if name == "T":
-            return transpose(item)
-        return Const(DTypeName(dtype_name(item).replace("pointer:", "elem:")))
-
-    return distribute(one, value) if name in ("dtype", "element_ty", "T") else None
-
-
-def _pointee(item: Value) -> str:
-    return f"pointer:{item.base.base}" if isinstance(item, BlockPtr) else dtype_of(item)
-
-
-def _cast_to(item: Value, dtype: Value) -> Value:
-    return cast(item, dtype_name(dtype))
-
-
-def methods(receiver: Value, name: str, args: Sequence[Value]) -> Value | None:
-    """`x.to(dtype)` and `x.trans()`; None for any other method."""
-    if name in ("to", "cast") and args:
-        target = args[0]
-        return distribute(_cast_to, receiver, target)
-    return transpose(receiver) if name == "trans" else None

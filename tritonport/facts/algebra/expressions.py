@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
-from tritonport.facts.algebra import calls, ops
+from tritonport.facts.algebra import calls, methods, ops
 from tritonport.facts.algebra.facts import Defs, KernelFacts, ResolveHelper
 from tritonport.facts.algebra.symbols import constexpr
 from tritonport.facts.algebra.values import (
@@ -132,7 +132,7 @@ class Expressions:
             root = root.value
         if isinstance(root, cst.Name) and root.value not in state.env:
             return self._global(node)
-        found = calls.attribute(self.value(node.value, state), node.attr.value)
+        found = methods.attribute(self.value(node.value, state), node.attr.value)
         return found if found is not None else Unknown(f"attribute `{node.attr.value}`", node)
 
     def _binary(self, node: cst.CSTNode, state: State) -> Value:
@@ -257,7 +257,7 @@ class Expressions:
         if not isinstance(func, cst.Attribute) or self.facts.dotted(func) is not None:
             return None
         receiver = self.value(func.value, state)
-        found = calls.methods(receiver, func.attr.value, [self.value(a.value, state) for a in node.args])
+        found = methods.method(receiver, func.attr.value, [self.value(a.value, state) for a in node.args])
         return found if found is not None else Unknown(f"method `{func.attr.value}`", node)
 
 
