@@ -24,6 +24,7 @@ from tritonport.verify.slots import Job, Slot
 from tritonport.verify.verdict import judge
 
 TIERS = ("interpret", "hazard")
+CORES = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Campaign:
             )
             self._slots[tier] = _ForkingSlot(made, folder, self.zygote)
         self._warm()
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(CORES) as pool:
             for tier in TIERS:
                 first = self._slots[tier].first
                 self.originals[tier] = list(pool.map(first, range(len(self.cases.cases))))
@@ -166,8 +167,8 @@ class Campaign:
         )
 
     def run(self, mutants: Sequence[Mutant]) -> Iterator[Fate]:
-        """The fates, in the order of the mutants, two at a time."""
-        with ThreadPoolExecutor(2) as pool:
+        """The fates, in the order of the mutants; one at a time for each core."""
+        with ThreadPoolExecutor(CORES) as pool:
             yield from pool.map(self._fate, mutants, range(len(mutants)))
 
     def _fate(self, mutant: Mutant, number: int) -> Fate:
