@@ -111,7 +111,7 @@ class DeclaredUnit(Unit):
             gradients = [g.to(rounded_to[name]) for name, g in zip(roots, gradients, strict=True)]
         if leaves and roots:
             every = zip(gradients, roots.values(), strict=True)
-            torch.autograd.backward(list(roots.values()), [g.to(out.dtype) for g, out in every])
+            torch.autograd.backward(list(roots.values()), [g.to(out) for g, out in every])
         found = {f"d{name}": leaf.grad for name, leaf in leaves.items() if leaf.grad is not None}
         return {name: out.detach() for name, out in outputs.items()} | found
 
