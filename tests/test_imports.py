@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "tritonport"
 LAYERS = (
-    ("errors", "record", "resources", "toml", "__init__"),
+    ("errors", "lines", "record", "resources", "toml", "__init__"),
     ("sources",),
     ("discover",),
     ("facts",),

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from tritonport.emit.lock import LOCK
 from tritonport.errors import UserError
+from tritonport.lines import split_lines
 from tritonport.migrate import MigrateOptions, migrate_tree
 from tritonport.sources.tree import SourceTree, digest_bytes
 
@@ -199,10 +200,10 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 def _diff(path: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> str:
     try:
-        texts = [side.get(path, b"").decode("utf-8").splitlines(keepends=True) for side in (old, new)]
+        was, now = (split_lines(side.get(path, b"").decode("utf-8")) for side in (old, new))
     except UnicodeDecodeError:
         return ""
-    lines = difflib.unified_diff(texts[0], texts[1], f"OUT/{path}", f"migrate/{path}")
+    lines = difflib.unified_diff(was, now, f"OUT/{path}", f"migrate/{path}")
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tritonport import __version__
 from tritonport.discover.parse import ParsedModule
+from tritonport.lines import newline_of, split_lines
 from tritonport.sources.tree import SourceTree, digest_bytes
 
 MARK = "# Migrated for Ascend NPUs by tritonport"
@@ -26,11 +27,11 @@ def with_header(text: str, tree: SourceTree, module: ParsedModule) -> tuple[str,
     upstream = f"{tree.distribution} {tree.version}, " if tree.distribution else ""
     digest = digest_bytes((tree.root / module.file).read_bytes())
     notice = [f"{MARK} {__version__}.", f"# Upstream: {upstream}{module.file}, {digest}."]
-    lines = text.splitlines(keepends=True)
+    lines = split_lines(text)
     at = 0
     while at < len(lines) and lines[at].startswith("#"):
         at += 1
-    newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    newline = newline_of(text)
     block = [f"#{newline}"] * bool(at) + [f"{line}{newline}" for line in notice]
     if not at:
         block.append(newline)

@@ -57,22 +57,6 @@ def result_of(run: dict[str, Any], level: str) -> list[dict[str, Any]]:
     return [result for result in run["results"] if result["level"] == level]
 
 
-def test_fixes_of_sarif_make_the_output(demo: Path, full: Run) -> None:
-    fixed = {name: (demo / "demo" / name).read_text() for name in ("rows.py", "back.py")}
-    edits: dict[str, list[Any]] = {name: [] for name in fixed}
-    for result in log_of(full)["results"]:
-        for fix in result.get("fixes", ()):
-            for change in fix["artifactChanges"]:
-                edits[Path(change["artifactLocation"]["uri"]).name] += change["replacements"]
-    for name, text in fixed.items():
-        lines = text.splitlines(keepends=True)
-        for edit in sorted(edits[name], key=lambda e: -e["deletedRegion"]["startLine"]):
-            region = edit["deletedRegion"]
-            new = edit.get("insertedContent", {"text": ""})["text"]
-            lines[region["startLine"] - 1 : region["endLine"] - 1] = [new]
-        assert "".join(lines) == (demo / "out/demo" / name).read_text()
-
-
 def test_every_result_has_a_place(full: Run) -> None:
     full["overrides"] = [
         {

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from tritonport.lines import bare_lines, split_lines
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -16,7 +18,7 @@ class Origin:
 
 
 def identity(text: str) -> tuple[Origin, ...]:
-    return tuple(Origin(number) for number, _ in enumerate(text.splitlines(), 1))
+    return tuple(Origin(number) for number, _ in enumerate(split_lines(text), 1))
 
 
 def dropped(before: Iterable[Origin], after: Iterable[Origin], slug: str) -> dict[int, str]:
@@ -33,7 +35,7 @@ def still_dropped(lines: Mapping[int, str], origins: Iterable[Origin]) -> dict[i
 
 def advance(origins: tuple[Origin, ...], before: str, after: str, slug: str) -> tuple[Origin, ...]:
     """Origins of the lines of `after`, given those of `before`; changed and new lines belong to the rule."""
-    old, new = before.splitlines(), after.splitlines()
+    old, new = bare_lines(before), bare_lines(after)
     result: list[Origin] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from tritonport.engine.linemap import Origin
+from tritonport.lines import split_lines
 
 MODULE = "<module>"
 """The function of a line outside any."""
@@ -61,7 +62,7 @@ def _at(found: Iterable[Span], line: int) -> str:
 
 def blocks(origins: Sequence[Origin], before: str, after: str) -> Iterator[Block]:
     """The changes between lines that the line map calls untouched, cut where upstream's function changes."""
-    length = len(before.splitlines())
+    length = len(split_lines(before))
     upstream = spans(before)
     names = {span.name for span in upstream}
     made = spans(after)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
 from tritonport.discover.model import Discovery
 from tritonport.discover.parse import decode
 from tritonport.engine.linemap import Origin
+from tritonport.lines import bare, newline_of, split_lines
 from tritonport.report.blocks import Block, blocks, spans
 from tritonport.sources.tree import digest_bytes
 
@@ -26,14 +27,19 @@ CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a hunk: unchanged, upstream's alone, or the output's alone. rules: who made the difference."""
+    """One line of a hunk: unchanged, upstream's alone, or the output's alone. rules: who made the difference.
+
+    end: how the line ends, where that is not the file's `newline`; empty at the end of a file without one.
+    """
 
     tag: Tag
     text: str
     rules: tuple[str, ...] = ()
+    end: str | None = None
 
     def to_json(self) -> list[Any]:
-        return [self.tag, self.text, list(self.rules)] if self.rules else [self.tag, self.text]
+        line = [self.tag, self.text, list(self.rules), self.end]
+        return line if self.end is not None else line[:3] if self.rules else line[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ def run_changes(
                 "path": file.path,
                 "source": sources[file.path],
                 "output": digest_bytes(file.after.encode()),
+                "newline": newline_of(file.before),
                 "hunks": [hunk.to_json() for hunk in hunks_of(file)],
             }
             for file in files
@@ -125,8 +132,12 @@ def _kernels(found: Discovery, path: str) -> dict[str, tuple[str, ...]]:
 
 def hunks_of(file: FileText) -> tuple[Hunk, ...]:
     """The hunks in the order of the file."""
-    old, new = file.before.splitlines(), file.after.splitlines()
-    digests = {span.name: _short("\n".join(old[span.first - 1 : span.last])) for span in spans(file.before)}
+    old, new = split_lines(file.before), split_lines(file.after)
+    file = replace(file, origins=_with_ends(file.origins, old, new))
+    digests = {
+        span.name: _short("\n".join(map(bare, old[span.first - 1 : span.last])))
+        for span in spans(file.before)
+    }
     seen: Counter[str] = Counter()
     hunks: list[Hunk] = []
     shown = 0
@@ -143,6 +154,25 @@ def hunks_of(file: FileText) -> tuple[Hunk, ...]:
         before, after = start
         hunks.append(Hunk(function, file.kernels.get(function, ()), before, after, lines, mark, own))
     return tuple(hunks)
+
+
+def _with_ends(origins: Sequence[Origin], old: Sequence[str], new: Sequence[str]) -> list[Origin]:
+    """A line of which only the end changed is changed too, by the rule that wrote what follows, or what precedes.
+
+    That is the last line of a file without a newline, when something is put behind it.
+    """
+    result = list(origins)
+    for at, origin in enumerate(origins):
+        if origin.line is None or origin.rules or _end(old[origin.line - 1]) == _end(new[at]):
+            continue
+        nearest = (*origins[at + 1 :], *reversed(origins[:at]))
+        rules = next((other.rules for other in nearest if other.rules), ())
+        result[at] = Origin(origin.line, rules)
+    return result
+
+
+def _end(line: str) -> str:
+    return line[len(bare(line)) :]
 
 
 def _short(text: str) -> str:
@@ -171,13 +201,19 @@ def _lines(
     """
     first, last = group[0], group[-1]
     lead = min(first.a1 - shown, _untouched(file, first.b1, -1))
-    lines = [Line("=", text) for text in old[first.a1 - lead : first.a1]]
+    newline = newline_of(file.before)
+
+    def line(tag: Tag, text: str, rules: tuple[str, ...] = ()) -> Line:
+        end = _end(text)
+        return Line(tag, bare(text), rules, None if end == newline else end)
+
+    lines = [line("=", text) for text in old[first.a1 - lead : first.a1]]
     for block, following in pairwise([*group, None]):
         assert block is not None
-        lines += [Line("-", old[at], _removed_by(file, block, at)) for at in range(block.a1, block.a2)]
-        lines += [Line("+", new[at], file.origins[at].rules) for at in range(block.b1, block.b2)]
+        lines += [line("-", old[at], _removed_by(file, block, at)) for at in range(block.a1, block.a2)]
+        lines += [line("+", new[at], file.origins[at].rules) for at in range(block.b1, block.b2)]
         end = following.a1 if following else block.a2 + _untouched(file, last.b2, 1)
-        lines += [Line("=", text) for text in old[block.a2 : end]]
+        lines += [line("=", text) for text in old[block.a2 : end]]
     return (first.a1 - lead + 1, first.b1 - lead + 1), tuple(lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from tritonport.report.figures import Run
@@ -37,7 +38,8 @@ def sarif(run: Run) -> str:
     used = [*pages, *(name for name in EXTRA if any(f.rule == name for f in found)), NOTICE]
     index = {name: at for at, name in enumerate(used)}
     results = [_finding(f, index, pages) for f in found]
-    changes = [_change(run, path, hunk, index, pages) for path, hunk in changed]
+    ends = {file["path"]: file.get("newline", "\n") for file in run.get("changes", {}).get("files", ())}
+    changes = [_change(run, path, ends[path], hunk, index, pages) for path, hunk in changed]
     results += changes[: max(0, MOST - len(results))]
     left = len(found) + len(changes) - len(results)
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(run, used, pages, results, left)]}
@@ -71,6 +73,7 @@ def _run(
         "artifacts": _artifacts(run),
         "results": list(results),
         "columnKind": "unicodeCodePoints",
+        "newlineSequences": ["\r\n", "\n", "\r"],
         "properties": {
             "command": run.get("command", ""),
             "target": run["target"],
@@ -157,16 +160,19 @@ def _place(file: str, line: int, name: str, last: int | None = None) -> dict[str
 
 
 def _change(
-    run: Run, path: str, hunk: Any, index: Mapping[str, int], pages: Mapping[str, RulePage]
+    run: Run, path: str, newline: str, hunk: Any, index: Mapping[str, int], pages: Mapping[str, RulePage]
 ) -> dict[str, Any]:
-    """One hunk: nothing is wrong with it (level none), but somebody should look at it (kind review)."""
+    """One hunk: nothing is wrong with it (level none), but somebody should look at it (kind review).
+
+    newline: how lines of upstream's file end, and so those of the fix.
+    """
     rules = sorted(hunk_rules(hunk), key=lambda slug: (-_lines_of(hunk, slug), slug))
     classes = sorted({pages[slug].rule_class for slug in rules})
     what = ", ".join(rules) if rules else "the notice of the file's head"
     meaning = "; ".join(REVIEW[name] for name in classes if name in REVIEW)
-    replacements = list(_replacements(hunk))
+    replacements = list(_replacements(hunk, newline))
     first = replacements[0]["deletedRegion"]["startLine"]
-    last = max(first, replacements[-1]["deletedRegion"]["endLine"] - 1)
+    last = max(first, int(hunk["before"]) - 1 + _last_removed(hunk))
     return {
         **_rule(rules[0] if rules else NOTICE, index, pages),
         "kind": "review",
@@ -193,21 +199,31 @@ def _module(path: str, function: str) -> str:
     return module if function == "<module>" else f"{module}.{function}"
 
 
-def _replacements(hunk: Any) -> Iterator[dict[str, Any]]:
-    """Whole lines: from the start of the first to the start of the line after the last."""
-    line, first = int(hunk["before"]), None
-    new: list[str] = []
-    for tag, text, *_ in (*hunk["lines"], ["=", ""]):
-        if tag != "=":
-            first = line if first is None else first
-        elif first is not None:
-            yield _replacement(first, line, new)
-            first, new = None, []
-        new += [text] if tag == "+" else []
-        line += tag != "+"
+def _last_removed(hunk: Any) -> int:
+    """Which of the hunk's upstream lines is the last that the fix takes away, from 1; 0 for none."""
+    upstream = [line[0] for line in hunk["lines"] if line[0] != "+"]
+    return max((at for at, tag in enumerate(upstream, 1) if tag == "-"), default=0)
 
 
-def _replacement(first: int, after: int, new: Sequence[str]) -> dict[str, Any]:
-    region = {"startLine": first, "startColumn": 1, "endLine": after, "endColumn": 1}
-    text = "".join(f"{line}\n" for line in new)
+def _replacements(hunk: Any, newline: str) -> Iterator[dict[str, Any]]:
+    """Whole lines: from the start of the first to the start of the line after the last, or to the file's end."""
+    line = int(hunk["before"])
+    for same, group in groupby(hunk["lines"], key=lambda item: item[0] == "="):
+        lines = list(group)
+        old = [item for item in lines if item[0] != "+"]
+        if not same:
+            after = (line + len(old), 1)
+            if old and _end(old[-1], newline) == "":
+                after = (line + len(old) - 1, len(old[-1][1]) + 1)
+            new = [item for item in lines if item[0] == "+"]
+            yield _replacement(line, after, "".join(item[1] + _end(item, newline) for item in new))
+        line += len(old)
+
+
+def _end(line: Any, newline: str) -> str:
+    return line[3] if len(line) > 3 else newline
+
+
+def _replacement(first: int, after: tuple[int, int], text: str) -> dict[str, Any]:
+    region = {"startLine": first, "startColumn": 1, "endLine": after[0], "endColumn": after[1]}
     return {"deletedRegion": region, **({"insertedContent": {"text": text}} if text else {})}
