@@ -68,7 +68,10 @@ def _moved(relaid: list[Relaid]) -> str:
     """What the layout costs on the host, in bytes per launch; sizes are known at run time only."""
     copies = [(r.name, 2 if r.loaded else 0, 2 if r.stored else 0) for r in relaid]
     total = " + ".join(f"{before + after} * bytes({name})" for name, before, after in copies)
-    return f"gate-layout moves at least {total} on the host at each launch: every copy reads and writes its tensor once"
+    return (
+        f"gate-layout moves at least {total} on the host at each launch: every copy reads and writes its tensor once;"
+        " nothing with one head"
+    )
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,11 @@ from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.naming import fresh
 from tritonport.facts.walk import children, names_in
+from tritonport.passes._build import import_from_runtime, runtime_name
 from tritonport.passes.syntax import code_of
 
+HEAD_FIRST, EMPTY, BACK = "head_first", "head_first_empty", "copy_back"
+"""Helpers of the run-time module; with one head none of them copies."""
 _EMPTY = frozenset({"empty", "empty_like", "new_empty"})
 
 
@@ -55,21 +58,25 @@ class HostLayout:
         _note_parents(file.tree, self.parents)
         self.keyword_only = True
         self._edits: list[_Edit] = []
+        self._used: set[str] = set()
 
     def relay(self, sites: list[LaunchSite], function: cst.FunctionDef, changed: list[Relaid]) -> None:
         """Plans the edits of every launch of a kernel. Raises LaunchStopped, with nothing planned."""
         calls = [self.file.launch_call(site) for site in sites]
         names = [p.name.value for p in function.params.params]
-        edits = [self._site(call, names, changed) for call in calls]
+        used: set[str] = set()
+        edits = [self._site(call, names, changed, used) for call in calls]
         self.keyword_only = all(arg.keyword is not None for call in calls for arg in call.args)
         self._edits += edits
+        self._used |= used
 
     def add_edits(self, result: RuleResult) -> None:
         for edit in self._edits:
             result.rewrite(edit.call, lambda _, new=edit.new_call: new.deep_clone(), counts=False)
             result.rewrite(edit.line, lambda line, edit=edit: _surrounded(line, edit), counts=False)
+        import_from_runtime(self.file, result, self._used)
 
-    def _site(self, call: cst.Call, names: list[str], changed: list[Relaid]) -> _Edit:
+    def _site(self, call: cst.Call, names: list[str], changed: list[Relaid], used: set[str]) -> _Edit:
         line, host = self._line(call), self._host(call)
         passed = _passed(call, names)
         taken = {n.value for n in names_in(host)}
@@ -86,18 +93,21 @@ class HostLayout:
             if code_of(tensor.value) == "None":
                 extra.append((relaid.rows, "0"))
                 continue
-            text = _Text(relaid, code_of(tensor.value), code_of(heads.value))
-            extra.append((relaid.rows, text.rows()))
+            given = f"{code_of(tensor.value)}, {code_of(heads.value)}"
+            extra.append((relaid.rows, _rows(relaid, code_of(tensor.value), code_of(heads.value))))
             if not relaid.stored:
-                values[relaid.name] = text.copy()
+                used.add(HEAD_FIRST)
+                values[relaid.name] = f"{runtime_name(self.file, HEAD_FIRST)}({given})"
                 continue
             if not isinstance(tensor.value, cst.Name):
                 raise LaunchStopped(f"an output that is not a plain name: {code_of(tensor.value)}")
             held = fresh(f"{relaid.name}_hf", taken)
             taken.add(held)
             fresh_output = not relaid.loaded and self._uninitialised(host, tensor.value.value, line)
-            before.append(f"{held} = {text.empty() if fresh_output else text.copy()}")
-            after.append(text.back(held))
+            maker = EMPTY if fresh_output else HEAD_FIRST
+            used |= {maker, BACK}
+            before.append(f"{held} = {runtime_name(self.file, maker)}({given})")
+            after.append(f"{runtime_name(self.file, BACK)}({code_of(tensor.value)}, {held})")
             values[relaid.name] = held
         new = _with_args(call, passed, values, extra)
         return _Edit(call, new, line, tuple(before), tuple(after))
@@ -124,33 +134,10 @@ class HostLayout:
         return found.allocated and not found.touched
 
 
-@dataclass(frozen=True)
-class _Text:
-    """Source text around one tensor of a launch."""
-
-    relaid: Relaid
-    tensor: str
-    heads: str
-
-    def _maybe(self, text: str, otherwise: str) -> str:
-        return f"{otherwise} if {self.tensor} is None else {text}" if self.relaid.optional else text
-
-    def _operand(self) -> str:
-        return self.heads if self.heads.isidentifier() else f"({self.heads})"
-
-    def rows(self) -> str:
-        return self._maybe(f"{self.tensor}.numel() // {self._operand()}", "0")
-
-    def copy(self) -> str:
-        return self._maybe(f"{self.tensor}.view(-1, {self.heads}).t().contiguous()", "None")
-
-    def empty(self) -> str:
-        tensor, heads = self.tensor, self.heads
-        return self._maybe(f"{tensor}.new_empty({heads}, {tensor}.numel() // {self._operand()})", "None")
-
-    def back(self, held: str) -> str:
-        copy = f"{self.tensor}.view(-1, {self.heads}).copy_({held}.t())"
-        return f"if {self.tensor} is not None:\n    {copy}" if self.relaid.optional else copy
+def _rows(relaid: Relaid, tensor: str, heads: str) -> str:
+    """Source text of the number of rows of a tensor."""
+    rows = f"{tensor}.numel() // {heads if heads.isidentifier() else f'({heads})'}"
+    return f"0 if {tensor} is None else {rows}" if relaid.optional else rows
 
 
 @dataclass

@@ -211,6 +211,41 @@ def tile(size: int, limit: int, *beside: tuple[int, int]) -> int:
     return min(max(1 << (max(size, 1) - 1).bit_length(), 16), limit)
 
 
+def head_first(tensor: Any, heads: int, made: Any = None) -> Any:
+    """A tensor of [.., heads] as [heads, rows], contiguous. None stays None; with one head it is the tensor itself.
+
+    made: the copy that a caller has of it already, or None.
+    """
+    if tensor is None or heads == 1:
+        return tensor
+    if made is not None and made.shape == (heads, tensor.numel() // heads):
+        return made
+    return tensor.view(-1, heads).t().contiguous()
+
+
+def head_first_empty(tensor: Any, heads: int) -> Any:
+    """Memory of [heads, rows] for what a kernel writes of a tensor of [.., heads]; with one head the tensor itself."""
+    if tensor is None or heads == 1:
+        return tensor
+    return tensor.new_empty(heads, tensor.numel() // heads)
+
+
+def copy_back(tensor: Any, written: Any) -> None:
+    """Fills a tensor of [.., heads] from what a kernel wrote as [heads, rows]."""
+    if written is not tensor:
+        tensor.view(-1, written.shape[0]).copy_(written.t())
+
+
+def shared_head_first(tensor: Any, made: Any = None) -> Any:
+    """The head-first copy of a tensor whose last axis are heads, for several callees that check it by its shape.
+
+    None where there is nothing to copy; the callees make their own then.
+    """
+    if made is not None or not isinstance(tensor, torch.Tensor) or not tensor.dim() or not tensor.numel():
+        return made
+    return head_first(tensor, tensor.shape[-1]) if tensor.is_contiguous() else None
+
+
 def without_tiles(configs: Any, *names: str) -> list[Any]:
     """Configurations of a tuner without these keys, each once: the tiles are chosen where the kernel is declared."""
     kept: dict[str, Any] = {}

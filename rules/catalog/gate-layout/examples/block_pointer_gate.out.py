@@ -1,5 +1,6 @@
 import triton
 import triton.language as tl
+from tritonport_runtime import head_first
 
 
 @triton.jit
@@ -16,4 +17,4 @@ def block_pointer_gate(x, g, y, T, H: tl.constexpr, D: tl.constexpr, N: tl.const
 
 def run(x, g, y, N):
     B, T, H, D = x.shape
-    block_pointer_gate[(triton.cdiv(T, N), B * H)](x, g.view(-1, H).t().contiguous(), y, T, H, D, N, g_rows=g.numel() // H)
+    block_pointer_gate[(triton.cdiv(T, N), B * H)](x, head_first(g, H), y, T, H, D, N, g_rows=g.numel() // H)

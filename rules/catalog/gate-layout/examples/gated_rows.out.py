@@ -1,6 +1,7 @@
 import torch
 import triton
 import triton.language as tl
+from tritonport_runtime import copy_back, head_first, head_first_empty
 
 
 @triton.heuristics({"USE_G": lambda args: args["g"] is not None})
@@ -31,11 +32,11 @@ def run(x, g, beta, N):
     y = torch.empty_like(x)
     dg = torch.empty_like(g) if g is not None else None
     # grid: tiles of rows, heads
-    dg_hf = None if dg is None else dg.new_empty(H, dg.numel() // H)
+    dg_hf = head_first_empty(dg, H)
     gated_rows[(triton.cdiv(T, N), B * H)](
         x=x,
-        g=None if g is None else g.view(-1, H).t().contiguous(),
-        beta=beta.view(-1, H).t().contiguous(),
+        g=head_first(g, H),
+        beta=head_first(beta, H),
         y=y,
         dg=dg_hf,
         T=T,
@@ -46,6 +47,5 @@ def run(x, g, beta, N):
         g_rows=0 if g is None else g.numel() // H,
         dg_rows=0 if dg is None else dg.numel() // H,
     )
-    if dg is not None:
-        dg.view(-1, H).copy_(dg_hf.t())
+    copy_back(dg, dg_hf)
     return y, dg
