@@ -3,8 +3,9 @@
     python -m tests.bench.nearest_tile OUT RUN.json > NEAREST.json
 
 OUT is the migrated folder that RUN.json is about. Each tile of a kernel, and all of them together, are halved up to
-three times. The answer is what fits in every case with the fewest halvings; a kernel that no such tile helps is left
-out. tests/bench/coverage_page.py takes the file beside the records.
+four times: the tile sizes that the rules may change, and those that they must leave because something besides the
+tile depends on them. The answer is what fits in every case with the fewest halvings, or else the sizes that were tried.
+tests/bench/coverage_page.py takes the file beside the records.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from tritonport.npu.toolchain import Missing, Toolchain, locate
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.output import read_output, source_of
 
-SMALLEST, HALVINGS = 16, 3
+SMALLEST, HALVINGS = 16, 4
 Sizes = dict[str, int]
+Fits = tuple[Sizes | None, list[Sizes]]
+"""The first sizes that fit in every case, and all that were tried before them."""
 
 
 def main(out: str, run: str) -> int:
@@ -39,7 +42,7 @@ def main(out: str, run: str) -> int:
     found = nearest(source, output.folder, wanted, toolchain, record["target"])
     answer = {
         "source": record["source"],
-        "nearest": {kernel: text_of(found[kernel]) for kernel in sorted(found)},
+        "nearest": {kernel: text_of(*found[kernel]) for kernel in sorted(found)},
     }
     print(json.dumps(answer, indent=1))
     return 0
@@ -52,20 +55,29 @@ def overflows(kernel: Mapping[str, Any]) -> bool:
     return any(case["fits"] is not True for case in cases)
 
 
-def text_of(sizes: Sizes) -> str:
-    return "fits with " + ", ".join(f"{name}={size}" for name, size in sorted(sizes.items()))
+def text_of(fits: Sizes | None, tried: list[Sizes]) -> str:
+    if fits is not None:
+        return f"nearest tile that fits: {_shown(fits)}"
+    if not tried:
+        return "no tile of this kernel is a size that can be halved"
+    return "no nearer tile fits; tried " + "; ".join(_shown(sizes) for sizes in tried)
+
+
+def _shown(sizes: Sizes) -> str:
+    return ", ".join(f"{name}={size}" for name, size in sorted(sizes.items()))
 
 
 def nearest(
     source: SourceTree, out: Path, wanted: set[str], toolchain: Toolchain, target: str
-) -> dict[str, Sizes]:
+) -> dict[str, Fits]:
     chosen, chip = choose_target(target)
     analysis = analyse(source)
-    tiles = {
-        key: [tile.name for tile in tiles_of(analysis.index, function).parameters]
+    read = {
+        key: tiles_of(analysis.index, function)
         for key, function in analysis.functions.items()
         if key in wanted
     }
+    tiles = {key: [*(tile.name for tile in found.parameters), *found.fixed] for key, found in read.items()}
     declared = cases_for(source, None)
     plain = capture(toolchain, chip, source, out, declared)
     ladders = {key: list(_ladder(_sizes(plain, key, names))) for key, names in tiles.items()}
@@ -76,15 +88,17 @@ def nearest(
     }
     tried = _captured(toolchain, chip, source, out, variants)
     setting = setting_for(chosen, chip)
-    found: dict[str, Sizes] = {}
+
+    def fits(key: str, number: int) -> bool:
+        units = [tried.units.get(unit) for unit in _units(tried, key, number)]
+        return bool(units) and all(
+            u is not None and compile_cached(toolchain, setting, u).fits for u in units
+        )
+
+    found: dict[str, Fits] = {}
     for key, steps in ladders.items():
-        for number, sizes in enumerate(steps):
-            units = [tried.units.get(unit) for unit in _units(tried, key, number)]
-            if units and all(
-                unit is not None and compile_cached(toolchain, setting, unit).fits for unit in units
-            ):
-                found[key] = sizes
-                break
+        first = next((number for number in range(len(steps)) if fits(key, number)), None)
+        found[key] = (None, steps) if first is None else (steps[first], steps[:first])
     return found
 
 

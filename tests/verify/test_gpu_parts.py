@@ -131,6 +131,17 @@ def test_values_come_back_on_the_device_and_host_tensors_on_the_host(tmp_path: P
     assert decoded["t"].device == meta and decoded["where"] == meta  # the interpreter's stand for the device
 
 
+def test_a_tensor_asks_for_a_gradient_again_only_where_a_call_is_replayed() -> None:
+    """0.4.1's backward of the recurrent delta rule makes no gradient of a state that asks for none."""
+    values = {"state": torch.zeros(3, requires_grad=True), "plain": torch.zeros(3), "n": torch.arange(3)}
+    encoder = encode.DeviceEncoder()
+    tree = encoder.encode(values)
+    replayed = encode.DeviceDecoder(encoder.tensors, CPU, gradients=True).decode(tree)
+    assert [name for name, tensor in replayed.items() if tensor.requires_grad] == ["state"]
+    compared = encode.DeviceDecoder(encoder.tensors, CPU).decode(tree)
+    assert not any(tensor.requires_grad for tensor in compared.values())
+
+
 def test_unchanged_arguments_are_stored_once_and_equal_ones_stay_apart() -> None:
     a = {"a0": torch.zeros(4), "a1": torch.zeros(4), "r0": torch.zeros(4), "r1": torch.ones(4)}
     tree = {"before": [{"storage": "a0"}, {"storage": "a1"}], "after": [{"storage": "r0"}, {"storage": "r1"}]}

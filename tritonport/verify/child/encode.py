@@ -64,6 +64,7 @@ class Encoder:
             "shape": list(tensor.shape),
             "stride": list(tensor.stride()),
             "offset": tensor.storage_offset(),
+            "gradient": tensor.requires_grad,
         }
 
     @property
@@ -80,10 +81,15 @@ def _copy_storage(tensor: torch.Tensor) -> torch.Tensor:
 
 class Decoder:
     """Rebuilds values from a JSON tree and the storages beside it, on the CPU, whatever device they were recorded on.
-    Each decoder hands out fresh memory."""
+    Each decoder hands out fresh memory.
 
-    def __init__(self, storages: Mapping[str, torch.Tensor]) -> None:
+    gradients: whether tensors that asked for a gradient do so again. Host code asks them: it makes no gradient of a
+    state that needs none.
+    """
+
+    def __init__(self, storages: Mapping[str, torch.Tensor], *, gradients: bool = False) -> None:
         self._source = storages
+        self._gradients = gradients
         self._fresh: dict[str, torch.UntypedStorage] = {}
 
     def decode(self, tree: Json) -> Any:
@@ -93,7 +99,7 @@ class Decoder:
         if kind == "float":
             return float.fromhex(body)
         if kind == "tensor":
-            return self._tensor(body)
+            return self._tensor(body).requires_grad_(self._gradients and body.get("gradient", False))
         if kind == "dtype":
             return getattr(torch, body)
         if kind == "device":

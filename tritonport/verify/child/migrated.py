@@ -99,7 +99,7 @@ class Migrated:
         cores: int,
         kernels: list[str],
     ) -> list[Check]:
-        arguments = encode.Decoder(tensors).decode(tree["before"])
+        arguments = encode.Decoder(tensors, gradients=True).decode(tree["before"])
         decoder = encode.Decoder(tensors)
         expected = [decoder.decode(tree["after"]), decoder.decode(tree["result"])]
         with forced_cores(cores), poisoned_allocations(), torch.no_grad():

@@ -44,6 +44,7 @@ class DeviceEncoder(Encoder):
             "shape": list(tensor.shape),
             "stride": list(tensor.stride()),
             "offset": tensor.storage_offset(),
+            "gradient": tensor.requires_grad,
             "device": tensor.device.type,
         }
 
@@ -51,8 +52,10 @@ class DeviceEncoder(Encoder):
 class DeviceDecoder(Decoder):
     """Hands out tensors on one device; those that were on the CPU beside a device stay there."""
 
-    def __init__(self, storages: Mapping[str, torch.Tensor], device: torch.device) -> None:
-        super().__init__(storages)
+    def __init__(
+        self, storages: Mapping[str, torch.Tensor], device: torch.device, *, gradients: bool = False
+    ) -> None:
+        super().__init__(storages, gradients=gradients)
         self._device = device
         self._flat: dict[str, torch.Tensor] = {}
 

@@ -124,7 +124,8 @@ class DeviceMigrated:
         want = [decoder.decode(tree["after"]), decoder.decode(tree["result"])]
 
         def once() -> Any:
-            arguments = encode.DeviceDecoder(tensors, self._backend.device).decode(tree["before"])
+            decoder = encode.DeviceDecoder(tensors, self._backend.device, gradients=True)
+            arguments = decoder.decode(tree["before"])
             with _with_cores(forced), poisoned_allocations(), torch.no_grad():
                 result = function(*arguments[0], **arguments[1])
             self._backend.synchronize()
