@@ -87,6 +87,12 @@ def bits(tensor: torch.Tensor) -> list[int]:
     return quiet.contiguous().view(torch.int16).flatten().tolist()
 
 
+@triton.jit
+def unpacked(y):
+    a, b = tl.program_id(0), tl.program_id(1), tl.program_id(2)  # the compiler drops the third
+    tl.store(y + a * 3 + b, (a + 10 * b).to(tl.float32))
+
+
 def main() -> None:
     torch.manual_seed(1)
     special = torch.tensor(
@@ -121,6 +127,9 @@ def main() -> None:
     x, e = torch.randn(3, 8), torch.zeros(8)
     loops[(1,)](x, e, 3, 8)
     out["loop variable, captured builtin"] = [e.tolist(), x.double().sum(0).exp().tolist()]
+    ids = torch.zeros(6)
+    unpacked[(2, 3)](ids)
+    out["more values than names"] = [ids.tolist(), [0.0, 10.0, 20.0, 1.0, 11.0, 21.0]]
     t = torch.zeros(16)
     tuned[(1,)](t, 4)
     out["first configuration"] = [t.tolist(), [8.0] * 8 + [0.0] * 8]

@@ -20,7 +20,9 @@ def probe() -> dict[str, tuple[list[float], list[float]]]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("what", ["cast", "arithmetic", "sum", "max", "first configuration"])
+@pytest.mark.parametrize(
+    "what", ["cast", "arithmetic", "sum", "max", "first configuration", "more values than names"]
+)
 def test_equal_to_torch_bit_for_bit(what: str, probe: dict[str, tuple[list[float], list[float]]]) -> None:
     got, want = probe[what]
     assert got == want

@@ -63,6 +63,22 @@ def loop_variables_are_tensors() -> None:
     interp.FunctionRewriter.ast_transformer = Transformer()
 
 
+def unpacking_takes_what_it_names() -> None:
+    """The compiler gives `a, b = x, y, z` the first two values and says nothing; Python refuses it. 0.4.1's backward
+    of the delta rule takes its program ids so."""
+
+    class Transformer(interp.ASTTransformer):
+        def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+            names, values = node.targets[0], node.value
+            if isinstance(names, ast.Tuple) and isinstance(values, ast.Tuple):
+                plain = not any(isinstance(part, ast.Starred) for part in (*names.elts, *values.elts))
+                values.elts = values.elts[: len(names.elts)] if plain else values.elts
+            return super().visit_Assign(node)
+
+    interp.ASTTransformer = Transformer
+    interp.FunctionRewriter.ast_transformer = Transformer()
+
+
 def _is_range(node: ast.expr) -> bool:
     """`range` and `tl.range`; a `tl.static_range` variable is a constant for the compiler too."""
     function = node.func if isinstance(node, ast.Call) else None
@@ -178,6 +194,7 @@ def _elementwise(function: Any) -> Any:
 SHIMS = (
     index_of_one_element,
     loop_variables_are_tensors,
+    unpacking_takes_what_it_names,
     captured_builtins,
     unknown_launch_options,
     libdevice,
