@@ -137,12 +137,39 @@ def test_a_tick_stays_and_only_changed_hunks_are_open_next_time(opened: Opened, 
     changed = copy.deepcopy(full)
     hunk = changed["changes"]["files"][0]["hunks"][1]
     hunk["fingerprint"] = "f" * 32
+    next(line for line in hunk["lines"] if len(line) > 2)[1] += "  # new"
     other = opened.file.with_name("next.html")
     other.write_text(review_html(changed), encoding="utf-8")
     opened.context.pages[0].goto(other.as_uri())
     opened.asked.remove(other.as_uri())
     open_ = opened.context.pages[0].locator(".hunk:has(> details[open])")
     assert open_.evaluate_all("all => all.map(e => e.id)") == [f"h-{'f' * 32}"]
+
+
+def test_a_tick_follows_its_file(opened: Opened, full: Run) -> None:
+    page = opened.page
+    page.keyboard.press("j")
+    for _ in range(page.locator(".hunk").count()):
+        page.keyboard.press("x")
+    moved = copy.deepcopy(full)
+    for at, file in enumerate(moved["changes"]["files"]):
+        file["path"] = f"demo/elsewhere/{at}.py"
+        for number, hunk in enumerate(file["hunks"]):
+            hunk["fingerprint"] = f"{at:016x}{number:016x}"
+    changed = moved["changes"]["files"][0]["hunks"][1]
+    next(line for line in changed["lines"] if len(line) > 2)[1] += "  # new"
+    other = copy.deepcopy(moved)
+    other["source"]["entry"] = "another"
+    for _, hunk in hunks(other):
+        hunk["fingerprint"] = f"e{hunk['fingerprint'][1:]}"
+    for run, open_ in (
+        (moved, [f"h-{changed['fingerprint']}"]),
+        (other, [f"h-{h['fingerprint']}" for _, h in hunks(other)]),
+    ):
+        opened.file.write_text(review_html(run), encoding="utf-8")
+        page.reload()
+        found = page.locator(".hunk:has(> details[open])").evaluate_all("all => all.map(e => e.id)")
+        assert found == open_
 
 
 def test_a_tick_can_be_taken_back_and_is_kept_by_mouse_too(opened: Opened) -> None:
@@ -162,13 +189,16 @@ def test_ticks_go_from_one_reader_to_another(opened: Opened, browser: Any, tmp_p
     with page.expect_download() as download:
         page.click("#keep")
     download.value.save_as(tmp_path / "ticks.json")
-    assert len(json.loads((tmp_path / "ticks.json").read_text())["reviewed"]) == 1
+    saved = json.loads((tmp_path / "ticks.json").read_text())
+    assert len(saved["reviewed"]) == 1
     other = Opened(browser, opened.file)
     other.page.set_input_files("#load", tmp_path / "ticks.json")
     other.page.wait_for_selector(".hunk.done")
-    (tmp_path / "wrong.json").write_text("[")
-    other.page.set_input_files("#load", tmp_path / "wrong.json")
-    playwright.expect(other.page.locator("#tally")).to_contain_text("holds no ticks")
+    for wrong in ("[", "{}", json.dumps({**saved, "source": "pkg:other"})):
+        other.page.evaluate("document.getElementById('tally').textContent = ''")
+        (tmp_path / "wrong.json").write_text(wrong)
+        other.page.set_input_files("#load", tmp_path / "wrong.json")
+        playwright.expect(other.page.locator("#tally")).to_contain_text("holds no ticks")
     other.close()
 
 

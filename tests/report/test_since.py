@@ -110,3 +110,26 @@ def test_the_page_says_it_at_each_hunk(before: Run, tmp_path: Path) -> None:
     assert "upstream changed: its function changed" in html
     assert html.count('class="cause unchanged"') == len(list(hunks(before))) - 1
     assert "1 hunks of" in html or "hunks of demo" in html
+
+
+def test_a_file_that_moved_is_not_changed(before: Run, tmp_path: Path) -> None:
+    now = run_of(tmp_path, rows=KERNEL, forth=RETURNS)
+    since = compare(now, before)
+    own = [h for path, h in hunks(now) if path == "demo/forth.py"]
+    assert since.moved == {h["fingerprint"]: "demo/back.py" for h in own}
+    assert (since.changed, since.gone, since.same) == ({}, (), len(list(hunks(before))))
+    assert "unchanged, was in demo/back.py" in review_html(now, before)
+
+
+def test_a_copy_beside_the_file_is_new(before: Run, tmp_path: Path) -> None:
+    now = run_of(tmp_path, rows=KERNEL, back=RETURNS, forth=RETURNS)
+    since = compare(now, before)
+    assert since.moved == {}
+    assert {path for path, _ in kinds(since, now)} == {"demo/forth.py"}
+
+
+def test_hunks_that_are_gone_are_counted_by_function(before: Run, tmp_path: Path) -> None:
+    since = compare(run_of(tmp_path, rows=KERNEL), before)
+    left = [h["function"] for path, h in hunks(before) if path == "demo/back.py"]
+    assert {g.function: g.count for g in since.gone} == {name: left.count(name) for name in left}
+    assert since.lost == len(left)

@@ -118,7 +118,7 @@ def _cases(run: Run) -> Iterator[str]:
             case.outcome,
             a.against,
             f"{a.bitwise} of {a.count}",
-            f"{a.relative:.1e}",
+            f"{a.relative:.1e}" + (f", {a.near_zero} near zero" if a.near_zero else ""),
             f"{a.bound:.1e}",
         )
         for case in cases
@@ -129,7 +129,7 @@ def _cases(run: Run) -> Iterator[str]:
 
 def _since(run: Run, since: Since) -> Iterator[str]:
     yield from ("", f"### Since {_text(since.release)}", "")
-    yield f"{since.same} hunks are the same, {len(since.changed)} are new or changed, {len(since.gone)} are gone."
+    yield f"{since.same} hunks are the same, {len(since.changed)} are new or changed, {since.lost} are gone."
     if since.changed:
         rows = [
             (

@@ -26,7 +26,7 @@ from tritonport.report.figures import (
 )
 from tritonport.report.rule_pages import RulePage, rule_pages
 from tritonport.report.sides import Row, rows_of
-from tritonport.report.since import Cause, Run, Since, compare, hunk_rules, hunks, release_of
+from tritonport.report.since import Cause, Run, Since, compare, content, hunk_rules, hunks, release_of
 from tritonport.targets import load_target, target_names
 
 PAGE = Path(__file__).resolve().parent / "page"
@@ -45,14 +45,19 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class HunkView:
-    """A hunk ready to be shown. causes: None when it is compared with nothing or unchanged since then."""
+    """A hunk ready to be shown. causes: None when it is compared with nothing or unchanged since then.
+
+    content: what it is in whatever file. moved: the file that it stood in then, None where that is the same.
+    """
 
     fingerprint: str
+    content: str
     folds: tuple[Fold, ...]
     rules: tuple[str, ...]
     classes: tuple[str, ...]
     outcomes: tuple[str, ...]
     causes: tuple[Cause, ...] | None
+    moved: str | None
     old: tuple[int, int]
     new: tuple[int, int]
     messages: Mapping[tuple[str, int], tuple[Compiler, ...]]
@@ -80,7 +85,10 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class KernelView:
-    """A row of the kernel table. changes: anchor of its section, None where nothing of it was written."""
+    """A row of the kernel table. changes: anchor of its section, None where nothing of it was written.
+
+    hunks, changed: how many hunks it has, and how many of them the earlier run did not have.
+    """
 
     data: Mapping[str, Any]
     module: str
@@ -88,6 +96,7 @@ class KernelView:
     npu: NpuFigures | None
     changes: str | None
     hunks: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +244,7 @@ def _kernel(kernel: Mapping[str, Any], sections: Mapping[str, Section]) -> Kerne
         npu_figures(kernel),
         section.anchor if section else None,
         len(section.hunks) if section else 0,
+        sum(hunk.causes is not None for hunk in section.hunks) if section else 0,
     )
 
 
@@ -309,11 +319,13 @@ def _hunk(
             by_line[key] = (*by_line.get(key, ()), message)
     return HunkView(
         fingerprint=hunk["fingerprint"],
+        content=content(hunk),
         folds=tuple(_folds(rows, by_line)),
         rules=named,
         classes=tuple(sorted({rules[slug].rule_class for slug in named})),
         outcomes=outcomes,
         causes=since.changed.get(hunk["fingerprint"]) if since else None,
+        moved=since.moved.get(hunk["fingerprint"]) if since else None,
         old=(old[0], old[-1]) if old else (hunk["before"], hunk["before"]),
         new=(new[0], new[-1]) if new else (hunk["after"], hunk["after"]),
         messages=by_line,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,41 +25,71 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A hunk of the earlier run that this one does not make."""
+    """Hunks of one function of the earlier run that this one does not make, for the same causes."""
 
     path: str
     function: str
     causes: tuple[Cause, ...]
+    count: int
 
 
 @dataclass(frozen=True)
 class Since:
     """changed: fingerprint of each hunk that the earlier run did not have -> causes, the surest first.
 
-    same: how many hunks both runs have. gone: hunks that only the earlier run has.
+    moved: fingerprint of each hunk that the earlier run had in another file -> that file. same: how many hunks both
+    runs have, moved or not. gone: hunks that only the earlier run has.
     """
 
     release: str
     changed: Mapping[str, tuple[Cause, ...]]
+    moved: Mapping[str, str]
     same: int
     gone: tuple[Gone, ...]
+
+    @property
+    def lost(self) -> int:
+        """How many hunks are gone."""
+        return sum(gone.count for gone in self.gone)
 
 
 def compare(new: Run, old: Run) -> Since:
     """Attribute every difference between the hunks of two runs. Both must have `changes`."""
     theirs = {hunk["fingerprint"] for _, hunk in hunks(old)}
     ours = {hunk["fingerprint"] for _, hunk in hunks(new)}
+    added = [(path, hunk) for path, hunk in hunks(new) if hunk["fingerprint"] not in theirs]
+    left = [(path, hunk) for path, hunk in hunks(old) if hunk["fingerprint"] not in ours]
+    moved = _moved(added, left)
     changed = {
         hunk["fingerprint"]: _causes(new, old, path, hunk)
-        for path, hunk in hunks(new)
-        if hunk["fingerprint"] not in theirs
+        for path, hunk in added
+        if hunk["fingerprint"] not in moved
     }
-    gone = tuple(
-        Gone(path, hunk["function"], _causes(new, old, path, hunk))
-        for path, hunk in hunks(old)
-        if hunk["fingerprint"] not in ours
+    gone = Counter(
+        (path, hunk["function"], _causes(new, old, path, hunk))
+        for path, hunk in left  # what moved was taken out of it
     )
-    return Since(release_of(old), changed, len(ours & theirs), gone)
+    same = len(ours & theirs) + len(moved)
+    where = tuple(Gone(*key, count) for key, count in gone.items())
+    return Since(release_of(old), changed, moved, same, where)
+
+
+def _moved(added: list[tuple[str, HunkData]], left: list[tuple[str, HunkData]]) -> dict[str, str]:
+    """Hunks that stand in another file now: fingerprint -> the earlier file. They are taken out of `left`."""
+    moved: dict[str, str] = {}
+    for path, hunk in added:
+        mark = content(hunk)
+        places = ((at, was, other) for at, (was, other) in enumerate(left))
+        at = next((at for at, was, other in places if was != path and content(other) == mark), None)
+        if at is not None:
+            moved[hunk["fingerprint"]] = left.pop(at)[0]
+    return moved
+
+
+def content(hunk: HunkData) -> str:
+    """What a hunk is wherever its file stands: a digest of the function's name and the lines that rules changed."""
+    lines = [line[:2] for line in hunk["lines"] if len(line) > 2 and line[2]]
+    return hashlib.sha256(json.dumps([hunk["function"], lines]).encode()).hexdigest()[:32]
 
 
 def hunks(run: Run) -> Iterator[tuple[str, HunkData]]:

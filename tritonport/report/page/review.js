@@ -17,6 +17,12 @@
     },
   };
   const mark = (hunk) => hunk.id.slice(2);
+  /* A tick: when, of which source, and what the hunk is in whatever file. */
+  const source = document.documentElement.dataset.source;
+  const made = (content) => JSON.stringify({ at: new Date().toISOString(), source, content });
+  function tickOf(name) {
+    try { return JSON.parse(store.get(PREFIX + name)) ?? {}; } catch { return {}; }
+  }
   const done = (hunk) => hunk.classList.contains("done");
   const visible = () => hunks.filter((hunk) => !hunk.hidden);
   let current = null;
@@ -27,7 +33,7 @@
     hunk.querySelector(".tick input").checked = reviewed;
   }
   function tick(hunk, reviewed) {
-    if (reviewed) store.set(PREFIX + mark(hunk), new Date().toISOString());
+    if (reviewed) store.set(PREFIX + mark(hunk), made(hunk.dataset.content));
     else store.drop(PREFIX + mark(hunk));
     show(hunk, reviewed);
     tally();
@@ -39,7 +45,20 @@
     byId("done").value = count;
     byId("tally").textContent = `${count} of ${hunks.length} reviewed` + (shown < hunks.length ? `, ${shown} shown` : "");
   }
+  /* A hunk whose file moved keeps its tick: that of a hunk of this source which is not on the page, with its content. */
+  function follow() {
+    const here = new Set(hunks.map(mark));
+    const left = store.marks().filter((name) => !here.has(name) && tickOf(name).source === source);
+    for (const hunk of hunks) {
+      if (store.get(PREFIX + mark(hunk)) !== null) continue;
+      const at = left.findIndex((name) => tickOf(name).content === hunk.dataset.content);
+      if (at < 0) continue;
+      store.set(PREFIX + mark(hunk), made(hunk.dataset.content));
+      store.drop(PREFIX + left.splice(at, 1)[0]);
+    }
+  }
   function restore() {
+    follow();
     for (const hunk of hunks) show(hunk, store.get(PREFIX + mark(hunk)) !== null);
     tally();
   }
@@ -124,7 +143,9 @@
   });
 
   function saveTicks() {
-    const text = JSON.stringify({ "tritonport.review": 1, reviewed: store.marks().sort() }, null, 1);
+    const own = store.marks().filter((name) => tickOf(name).source === source).sort();
+    const reviewed = Object.fromEntries(own.map((name) => [name, tickOf(name).content]));
+    const text = JSON.stringify({ "tritonport.review": 1, source, reviewed }, null, 1);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     link.download = "review-ticks.json";
@@ -136,10 +157,11 @@
     if (!file) return;
     try {
       const data = JSON.parse(await file.text());
-      for (const name of data.reviewed) store.set(PREFIX + name, new Date().toISOString());
+      if (data.source !== source) throw new Error("ticks of other sources");
+      for (const [name, content] of Object.entries(data.reviewed)) store.set(PREFIX + name, made(content));
       restore();
     } catch {
-      byId("tally").textContent = `${file.name} holds no ticks`;
+      byId("tally").textContent = `${file.name} holds no ticks of ${source}`;
     }
     event.target.value = "";
   }
