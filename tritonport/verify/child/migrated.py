@@ -67,7 +67,7 @@ class Migrated:
         outputs = unit.run(values)
         want = encode.load_value(folder, "outputs")
         checks = original_checks(outputs, want, bound_for(kernels, want, self._exact, self._tolerances))
-        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"))
+        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"), want)
 
     def _host(self, folder: Path, call: dict[str, Any], waived: frozenset[str]) -> dict[str, Any]:
         key = FunctionKey.parse(call["function"])

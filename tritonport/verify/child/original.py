@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tritonport.verify.child import encode
-from tritonport.verify.child.checks import reference_checks
 from tritonport.verify.child.launches import Counter
 from tritonport.verify.child.poison import poisoned_allocations
 from tritonport.verify.child.record import HostCall, Recorder
@@ -39,7 +38,6 @@ class Original:
             "launches": counter.to_json(),
             "configs": chosen_configs(),
             "hosts": [self._keep(call, folder, n) for n, call in enumerate(recorder.calls)],
-            "checks": [c.to_json() for c in reference_checks(unit, outputs, reference)],
             "seconds": time.perf_counter() - started,
         }
 

@@ -83,8 +83,9 @@ class DeviceMigrated:
         checks = original_checks(first, want, bound)
         if waived & kernels:
             checks = [not_judged(check) for check in checks]
+            want = {}
         reference = encode.load_value(folder, "reference", self._backend.device)
-        checks += reference_checks(unit, first, reference)
+        checks += reference_checks(unit, first, reference, want)
         return checks + self._repeated(runner.once, first)
 
     def _repeated(self, again: Any, first: Any) -> list[Check]:

@@ -91,4 +91,4 @@ class HazardMigrated:
         outputs = unit.run(values)
         want = encode.load_value(folder, "outputs")
         checks = original_checks(outputs, want, bound_for(kernels, want, self._exact, self._tolerances))
-        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"))
+        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"), want)
