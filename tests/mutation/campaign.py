@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.mutation.faults import FAULTS, Fault, Place
-from tests.mutation.forks import Forked, Zygote
+from tests.mutation.forks import CORES, Forked, Zygote
 from tests.mutation.tree import MigratedTree, TaskKernel, replaced
 from tritonport.verify.cases import Case, CaseSet
 from tritonport.verify.messages import Setup
@@ -24,7 +24,6 @@ from tritonport.verify.slots import Job, Slot
 from tritonport.verify.verdict import judge
 
 TIERS = ("interpret", "hazard")
-CORES = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,10 @@ from tests.support import cases
 from tritonport.verify.messages import Setup, pack_setup
 from tritonport.verify.pool import WorkerError
 
+CORES = len(os.sched_getaffinity(0))
+_RUNNING = threading.BoundedSemaphore(CORES)
+"""Forks that compute at one time, of all zygotes together."""
+
 
 class Zygote:
     """Context manager; threads may ask at the same time."""
@@ -51,9 +55,10 @@ class Zygote:
             answer = self._folder / f"answer-{self._number}.json"
         log = answer.with_suffix(".log")
         told = {**request, "setup": pack_setup(setup), "answer": str(answer), "log": str(log)}
-        process = self._tell(told)["pid"]
-        while not answer.exists() and _alive(process):
-            time.sleep(0.02)
+        with _RUNNING:
+            process = self._tell(told)["pid"]
+            while not answer.exists() and _alive(process):
+                time.sleep(0.02)
         if not answer.exists():
             raise WorkerError("the process running it died")
         return json.loads(answer.read_text(encoding="utf-8"))

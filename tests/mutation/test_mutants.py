@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -72,13 +74,16 @@ EVERYTHING = (
 LEAST, LEAST_KERNELS = 40, 2
 
 
-def run(plan: Plan, fla_tree: FlaTree, folder: Path) -> list[Fate]:
-    """Migrate, show that the unmutated tree passes, and put every mutant through the tiers."""
+def migrated_tree(plan: Plan, fla_tree: FlaTree, folder: Path) -> MigratedTree:
     source = fla_tree(plan.release)
-    tree = MigratedTree(plan.name, source, _migrated(plan, source, folder / "out"))
-    assert source.package is not None
-    with Zygote(folder, source.package) as zygote:
-        campaign = Campaign(tree, _cases(source, plan.cases), (), folder / "runs", zygote)
+    return MigratedTree(plan.name, source, _migrated(plan, source, folder / "out"))
+
+
+def run(plan: Plan, tree: MigratedTree, folder: Path) -> list[Fate]:
+    """Show that the unmutated tree passes, and put every mutant through the tiers."""
+    assert tree.source.package is not None
+    with Zygote(folder, tree.source.package) as zygote:
+        campaign = Campaign(tree, _cases(tree.source, plan.cases), (), folder / "runs", zygote)
         problems = campaign.prepare()
         assert problems == [], "the unmutated tree has to pass"
         mutants = list(campaign.mutants(plan.chosen(), plan.most))
@@ -107,7 +112,7 @@ def judge(fates: Sequence[Fate]) -> None:
 
 
 def test_a_sample_of_mutants_is_killed(fla_tree: FlaTree, tmp_path: Path, table: Table) -> None:
-    fates = run(SAMPLE, fla_tree, tmp_path)
+    fates = run(SAMPLE, migrated_tree(SAMPLE, fla_tree, tmp_path), tmp_path)
     table += [fate.row() for fate in fates]
     judge(fates)
     assert sorted(fate.mutant.fault for fate in fates) == sorted(SAMPLE.faults)
@@ -120,12 +125,14 @@ def test_a_sample_of_mutants_is_killed(fla_tree: FlaTree, tmp_path: Path, table:
 def test_every_mutant_is_killed_and_every_fault_has_several(
     fla_tree: FlaTree, tmp_path: Path, table: Table
 ) -> None:
-    fates: list[Fate] = []
-    for number, plan in enumerate(EVERYTHING):
-        (folder := tmp_path / str(number)).mkdir()
-        found = run(plan, fla_tree, folder)
-        table += [fate.row() for fate in found]
-        fates += found
+    folders = [tmp_path / plan.release / plan.profile for plan in EVERYTHING]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    trees = list(map(migrated_tree, EVERYTHING, repeat(fla_tree), folders))
+    with ThreadPoolExecutor(len(EVERYTHING)) as pool:
+        found = list(pool.map(run, EVERYTHING, trees, folders))
+    fates = [fate for fates in found for fate in fates]
+    table += [fate.row() for fate in fates]
     judge(fates)
     assert len(fates) >= LEAST
     kernels: dict[str, list[str]] = defaultdict(list)
