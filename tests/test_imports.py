@@ -19,7 +19,7 @@ LAYERS = (
     ("passes",),
     ("catalog", "declared", "header", "profiles", "targets", "tuning"),
     ("config", "emit", "examples", "overrides", "report"),
-    ("outcome", "parallel", "rulepages"),
+    ("after", "outcome", "parallel", "rulepages"),
     ("migrate", "npu", "verify"),
     ("check", "tune", "upstream"),
     ("cli",),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tritonport.after import run_after, split_rules
 from tritonport.discover import Analysis, analyse
 from tritonport.emit.backend import EMIT as BACKEND
 from tritonport.emit.backend import BackendPackage, asked_kernels, backend_package
@@ -110,14 +111,19 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     overrides = _overrides(analysis, rules, options)
     settings = _engine_settings(tree, analysis, rules, options)
     settings = replace(settings, choices=overrides.choices(settings.choices), assumptions=options.assumptions)
-    work = Work(analysis, programs, settings, rules)
+    by_file, after = split_rules(rules)
+    work = Work(analysis, programs, settings, by_file)
     results = run_files(work, concerned(analysis, programs), options.jobs, progress)
+    if options.emit != BACKEND:
+        # In a package for FLA's dispatch the callers are upstream's own.
+        results = run_after(analysis, _of_output(settings, programs), results, after)
     record = run_record(analysis, programs, results, rules, options.target, options.profile)
     asked = asked_kernels(analysis, record.kernels) if options.emit == BACKEND else ()
     kernels, overrides = overrides.over(with_open_assumptions(record.kernels, asked))
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
-    _check_second_run(work, texts, _of_output(settings, programs), options.jobs, progress)
+    second = rules if options.emit != BACKEND else by_file
+    _check_second_run(work, second, texts, _of_output(settings, programs), options.jobs, progress)
     dropped = {str(analysis.index.modules[name].file): result.dropped for name, result in changed.items()}
     extra: dict[str, Any] = {
         "settings": _settings(options, overrides),
@@ -249,13 +255,18 @@ def _check_assumptions(analysis: Analysis, programs: Programs, options: MigrateO
 
 
 def _check_second_run(
-    first: Work, texts: Mapping[str, str], settings: Settings, jobs: int, progress: Progress
+    first: Work,
+    rules: tuple[Rule, ...],
+    texts: Mapping[str, str],
+    settings: Settings,
+    jobs: int,
+    progress: Progress,
 ) -> None:
     """Migrating the output again must change nothing."""
     tree = first.analysis.discovery.tree
     overlay = {**texts, runtime_path(tree): runtime_text()}
     analysis = analyse(tree, overlay, first.analysis.index.modules)
-    work = Work(analysis, plan_programs(analysis), settings, first.rules)
+    work = Work(analysis, plan_programs(analysis), settings, rules)
     if work.programs.plans:
         raise GateError(f"a second run would rewrite {', '.join(sorted(work.programs.plans))}")
     modules = [module for module in concerned(analysis, work.programs) if str(module.file) in texts]

@@ -16,6 +16,9 @@ from typing import Any
 
 from tests.support import interp
 
+TEMPLATES = Path(__file__).resolve().parents[2] / "tritonport" / "emit" / "templates"
+"""Where the run-time module is that an output imports."""
+
 
 def load(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"pair_{path.stem.replace('.', '_')}", path)
@@ -48,6 +51,7 @@ def results(path: Path, inputs: dict[str, Any]) -> list[Any]:
 def main() -> None:
     import torch
 
+    sys.path.append(str(TEMPLATES))
     before, after, inputs = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
     first, second = results(before, inputs), results(after, inputs)
     same = len(first) == len(second) and all(torch.equal(a, b) for a, b in zip(first, second, strict=True))

@@ -22,6 +22,7 @@ RULES = (
     "index-width",
     "transposed-load",
     "gate-layout",
+    "shared-layout",
     "gate-precision",
     "dot-operand-reuse",
     "heads-in-tile",
@@ -69,6 +70,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "block_scan": {"s": [2, 13, 35], "N": 8},
     "tile_from_helper": {"q": [16, 16], "k": [16, 16], "o": {"empty": [16, 16]}, "M": 1, "N": 16, "D": 32},
     "unknown_operand": {"x": [16, 16], "y": [16, 16], "o": {"empty": [16, 16]}, "N": 16},
+    "two_kernels": {"x": [2, 21, 3, 16], "g": [2, 21, 3]},
+    "packed": {"g": [25, 3], "starts": {"int": [0, 5, 5, 22, 25]}},
     "promoted": {"x": [16, 16], "beta": [16], "y": {"empty": [16, 16]}, "N": 16},
 }
 

@@ -14,11 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.facts.run_pair import load
+from tests.facts.run_pair import TEMPLATES, load
 from tests.support import interp
-
-TEMPLATES = Path(__file__).resolve().parents[2] / "tritonport" / "emit" / "templates"
-"""Where the run-time module is that an output imports."""
 
 
 def value(spec: Any) -> Any:

@@ -47,11 +47,19 @@ class FileResult:
 
 
 def run_file(
-    module: ParsedModule, analysis: Analysis, programs: Programs, settings: Settings, rules: Sequence[Rule]
+    module: ParsedModule,
+    analysis: Analysis,
+    programs: Programs,
+    settings: Settings,
+    rules: Sequence[Rule],
+    origins: tuple[Origin, ...] | None = None,
 ) -> FileResult:
-    """Apply every rule in order. Raises GateError or DroppedEdit when a rule broke the file."""
+    """Apply every rule in order. Raises GateError or DroppedEdit when a rule broke the file.
+
+    origins: of the lines of a text that rules made before, None for upstream's own.
+    """
     tree = cst.parse_module(module.text)
-    text, origins = module.text, identity(module.text)
+    text, origins = module.text, origins or identity(module.text)
     counts: Counter[tuple[str | None, str]] = Counter()
     unresolved: list[tuple[str | None, Unresolved]] = []
     notes: list[tuple[str, str]] = []
