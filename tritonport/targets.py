@@ -32,6 +32,22 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Compiler:
+    """How a target's kernels are compiled.
+
+    program: beside bishengir-compile in the toolchain. next: the program of CANN that it calls last. options: launch
+    options that triton-ascend sets for this target. counts: whether loops and transfers can be counted in its result.
+    source: where this comes from.
+    """
+
+    program: str = "bishengir-compile"
+    next: str = "hivmc"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    counts: bool = True
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """One rules/targets/<name>.toml. skip: rules that this target does without, with the reason."""
 
@@ -40,6 +56,7 @@ class Target:
     chips: tuple[Chip, ...]
     figures: Mapping[str, Figure]
     skip: Mapping[str, str] = field(default_factory=dict[str, str])
+    compiler: Compiler = field(default_factory=Compiler)
 
     def cores(self, *, cube: bool) -> tuple[int, int]:
         """Fewest and most cores of one kind over the target's chips."""
@@ -62,6 +79,7 @@ def load_target(name: str) -> Target:
         chips=tuple(_chip(chip) for chip in data["chip"]),
         figures={entry["name"]: Figure(**entry) for entry in data["figure"]},
         skip=dict(data.get("skip", {})),
+        compiler=Compiler(**data.get("compiler", {})),
     )
 
 

@@ -98,6 +98,20 @@ def test_the_installed_one_is_checked(toolchain):
     assert unused == []
 
 
+def test_a_program_that_was_deleted_is_fetched_again_and_unused_ones_are_not(tmp_path):
+    site = tmp_path / "lib" / "python3.11" / "site-packages"
+    record = site / "ascendnpu_ir-1.2.0.dist-info" / "RECORD"
+    record.parent.mkdir(parents=True)
+    listed = ("bishengir-compile", "bishengir-compile-a5", *pins().unused)
+    record.write_text("".join(f"ascendnpuir/bin/{name},sha256=x,1\n" for name in listed))
+    programs = site / "ascendnpuir" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "bishengir-compile").touch()
+    assert install._missing_programs(tmp_path) == ["bishengir-compile-a5"]
+    (programs / "bishengir-compile-a5").touch()
+    assert install._missing_programs(tmp_path) == []
+
+
 def test_pins_are_whole():
     for version, wheels in pins().compilers.items():
         assert [wheel.name for wheel in wheels] == ["triton-ascend", "pybind11", "ascendnpu-ir"]

@@ -145,6 +145,27 @@ def test_unknown_names_are_usage_errors(lone_kernel):
         run(lone_kernel("fits"), target="a9")
 
 
-def test_another_target_is_not_run(lone_kernel):
+def test_ascend_950_has_a_compiler_of_its_own(lone_kernel):
+    """Its unified buffer is larger; loops and transfers are not counted in its form of the result."""
     report = run(lone_kernel("fits"), target="a5")
-    assert (report.status, report.kernels) == ("not-run", {})
+    assert report.status == "ran", report.why
+    (entry,) = report.kernels.values()
+    few, many = (case["before"] for case in entry["cases"])
+    assert few["ub_percent"] == pytest.approx(100 * 1024 * 32 / 2031616, abs=0.05)
+    assert few["scalar_iterations"] is None
+    assert (many["programs"], many["error"]) == (70000, None)  # the run time folds large grids there
+    assert report.toolchain["arch"] == "Ascend950PR_9579"
+
+
+def test_overflow_on_ascend_950(lone_kernel):
+    before, message, text = ending(run(lone_kernel("ub_overflow"), target="a5"))
+    assert before["fits"] is False
+    assert (message.kind, "while 2031616 bits available" in message.text) == ("overflow", True)
+    assert text
+
+
+def test_a_toolchain_without_the_targets_compiler_is_not_run(lone_kernel, toolchain, tmp_path):
+    (tmp_path / "bishengir-compile").symlink_to(toolchain.bishengir)
+    report = run(lone_kernel("fits"), target="a5", toolchain=tmp_path)
+    assert report.status == "not-run"
+    assert "no bishengir-compile-a5" in report.why

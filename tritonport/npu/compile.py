@@ -74,11 +74,24 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How units are compiled. limits: bits of UB, L1 and L0C. seconds: time limit of each program."""
+    """How units are compiled. limits: bits of UB, L1 and L0C. seconds: time limit of each program.
+
+    program: the compiler's name in its folder. next: the program of CANN that it calls last. options: what the target
+    sets, whatever a launch says. counts: whether its IR is one whose loops and transfers can be counted.
+    """
 
     arch: str
     limits: Mapping[str, int]
     seconds: float = 300.0
+    program: str = "bishengir-compile"
+    next: str = "hivmc"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    counts: bool = True
+
+    def compiler(self, toolchain: Toolchain) -> Path:
+        """The program itself; one that the user named stays where it is."""
+        named = toolchain.bishengir
+        return named if self.program == Setting.program else named.with_name(self.program)
 
 
 def limits_of(ub: int, l1: int, l0c: int) -> dict[str, int]:
@@ -88,6 +101,7 @@ def limits_of(ub: int, l1: int, l0c: int) -> dict[str, int]:
 def compile_unit(toolchain: Toolchain, setting: Setting, unit: Unit) -> Measurement:
     """Compiles one unit. Never raises for what the compiler does: a crash, a hang and silence are results."""
     started = time.monotonic()
+    unit = replace(unit, options={**unit.options, **setting.options})
     with scratch.folder_for(_content(setting, unit)) as folder:
         adapted = _adapt(toolchain, setting, unit, folder)
         if isinstance(adapted, Message):
@@ -179,9 +193,9 @@ def _failure(program: str, ended: process.Ended, limit: float) -> Message | None
     )
 
 
-def compiler_arguments(toolchain: Toolchain, setting: Setting, options: Mapping[str, Any]) -> list[str]:
+def compiler_arguments(compiler: Path, setting: Setting, options: Mapping[str, Any]) -> list[str]:
     given = [f"--{flag}={options[name]}" for name, flag in _FLAGS.items() if options.get(name) is not None]
-    known = supported_flags(toolchain.bishengir, setting.seconds)
+    known = supported_flags(compiler, setting.seconds)
     wished = [flag for flag in _WISHED if flag[2:].partition("=")[0] in known]
     passed_on = [
         f"--{_newer(name)}={value}"
@@ -209,21 +223,21 @@ def supported_flags(compiler: Path, seconds: float) -> frozenset[str]:
 def _plan(toolchain: Toolchain, setting: Setting, unit: Unit, linalg: str, folder: Path) -> Measurement:
     # triton-ascend takes the mode out too: bishengir-compile finds it by itself
     (folder / "kernel.mlir").write_text(re.sub(r', mix_mode\s*=\s*"[^"]*"', "", linalg))
-    stand_in = folder / "bin" / "hivmc"
+    stand_in, compiler = folder / "bin" / setting.next, setting.compiler(toolchain)
     stand_in.parent.mkdir()
     stand_in.write_text(_HIVMC)
     stand_in.chmod(0o755)
-    arguments = compiler_arguments(toolchain, setting, unit.options)
+    arguments = compiler_arguments(compiler, setting, unit.options)
     command = [
         *process.without_randomisation(),
-        str(toolchain.bishengir),
+        str(compiler),
         "kernel.mlir",
         *arguments,
         "-o",
         "kernel",
     ]
-    if not toolchain.bishengir.is_file():
-        ended = process.Ended(127, f"cannot start {toolchain.bishengir}: it is missing")
+    if not compiler.is_file():
+        ended = process.Ended(127, f"cannot start {compiler}: it is missing")
     else:
         ended = process.run(command, folder, _environment(), setting.seconds)
     return _read(setting, unit, ended, folder)
@@ -246,7 +260,7 @@ def _read(setting: Setting, unit: Unit, ended: process.Ended, folder: Path) -> M
         buffers = plan.largest if overflows else ()
         return Measurement(fits, 0.0, plan.uses, retries=switched, messages=placed, largest_buffers=buffers)
     assert text is not None
-    counts = asdict(ir.count(text))
+    counts = asdict(ir.count(text)) if setting.counts else {}
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Measurement(True, 0.0, plan.uses, plan.whole, switched, ir_digest=digest, **counts)
 

@@ -39,7 +39,7 @@ def install(ir: str | None, progress: Progress, *, python: Path | None = None) -
     version = ir or pins().default
     _refuse(version)
     home = toolchains_folder() / version
-    if not (home / STAMP).is_file():
+    if not (home / STAMP).is_file() or _missing_programs(home):
         _make(home, version, python, progress)
     found = locate(ir=version)
     if isinstance(found, Missing):
@@ -63,7 +63,7 @@ def _make(home: Path, version: str, python: Path | None, progress: Progress) -> 
     own = home / "bin" / "python"
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("environment", lambda: _environment(home, own, python)),
-        ("compiler wheels", lambda: _compiler(own, version)),
+        ("compiler wheels", lambda: _compiler(own, version, again=bool(_missing_programs(home)))),
         ("torch and what host code imports", lambda: _capture(own)),
         ("parts that are not needed", lambda: _drop_unused(home)),
         ("trial", lambda: _trial(home, own)),
@@ -127,12 +127,26 @@ def _version_of(python: str) -> str | None:
     return words[0] if done.returncode == 0 and words[1:] == ["cpython"] else None
 
 
-def _compiler(own: Path, version: str) -> None:
-    """The pinned wheels, each by its digest, and nothing that they might ask for."""
+def _missing_programs(home: Path) -> list[str]:
+    """Programs of an installed compiler that were deleted once, and are needed now."""
+    kept: list[str] = []
+    for record in home.glob("lib/python3*/site-packages/ascendnpu_ir-*.dist-info/RECORD"):
+        files = [Path(line.partition(",")[0]) for line in record.read_text().splitlines()]
+        folder = record.parent.parent
+        programs = [file for file in files if file.parts[:2] == ("ascendnpuir", "bin")]
+        kept += [
+            file.name for file in programs if file.name not in pins().unused and not (folder / file).is_file()
+        ]
+    return kept
+
+
+def _compiler(own: Path, version: str, *, again: bool) -> None:
+    """The pinned wheels, each by its digest, and nothing that they might ask for. again: also where pip sees them."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False) as handle:
         handle.write("\n".join(pinned.requirement() for pinned in pins().compilers[version]) + "\n")
     try:
-        _pip(own, ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", handle.name])
+        forced = ["--force-reinstall"] if again else []
+        _pip(own, [*forced, "--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", handle.name])
     finally:
         Path(handle.name).unlink()
 

@@ -29,7 +29,7 @@ LIBRARY = "~toolchain/"
 MEMORIES = {"ub": "UB", "cbuf": "L1", "cc": "L0C"}
 """The compiler's names of address spaces, and the hardware's."""
 
-_FOLLOW_UPS = ("Failed to run BiSheng", "External hivmc run fails", "Failed to run BiShengHIR pipeline")
+_FOLLOW_UPS = ("Failed to run BiSheng", "External hivmc run fails", "Failed to run buildFinalHIVMPipelines")
 """Says that something failed after the message that says what."""
 
 

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_CONSTANT = re.compile(r"^\s*(%[-.\w#]+) = arith\.constant (-?\d+) : (?:index|i\d+)")
+_CONSTANT = re.compile(
+    r"^\s*(%[-.\w#]+) = (?:arith\.constant |llvm\.mlir\.constant\()(-?\d+) : (?:index|i\d+)"
+)
 _FUNCTION = re.compile(r"^\s*func\.func (?:private )?@(\w+)\(")
 _FOR = re.compile(r"\bscf\.for (%[-.\w#]+) = (%[-.\w#]+) to (%[-.\w#]+) step (%[-.\w#]+)")
 _LOOP = re.compile(r"\b(scf\.(?:for|while|forall|parallel)|affine\.(?:for|parallel))\b")

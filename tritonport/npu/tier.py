@@ -122,17 +122,18 @@ def run_npu_compile(
     chosen, chip = choose_target(target)
     found = locate(toolchain, ir)
     nothing: dict[str, str | None] = {"triton_ascend": None, "ascendnpu_ir": None, "arch": chip.arch}
-    if "ub" not in chosen.figures or chosen.name not in COMPILED:
-        return NpuReport(nothing, "not-run", f"target {chosen.name} is not compiled by this tier", target)
     if isinstance(found, Missing):
         return NpuReport(nothing, "not-run", found.why, target)
+    setting = setting_for(chosen, chip, seconds)
+    if not setting.compiler(found).is_file():
+        why = f"this toolchain has no {setting.program}: run `tritonport toolchain install`"
+        return NpuReport(nothing, "not-run", why, target)
     only = list(cases) if cases is not None else None
     sides = _captured(found, chip, source, out, only=only, jobs=jobs)
     problem = next((f"{side}: {c.problem}" for side, c in sides.items() if c.problem), None)
     if problem or not any(case.launches for c in sides.values() for case in c.cases):
         why = problem or _no_launches(sides)
         return NpuReport(found.facts(chip.arch), "not-run", why, target, notes=found.notes)
-    setting = setting_for(chosen, chip, seconds)
     results = _compiled(found, setting, sides, jobs, progress)
     details = _details(sides, results, _grid_limit(chosen))
     facts = found.facts(chip.arch)
@@ -140,7 +141,7 @@ def run_npu_compile(
 
 
 COMPILED = ("a2", "a3")
-"""Targets whose compiler pipeline is driven here; Ascend 950 has another one."""
+"""Targets whose figures tell good tiles from bad ones; of Ascend 950 only the memories are read."""
 
 
 def choose_target(name: str) -> tuple[Target, Device]:
@@ -158,7 +159,8 @@ def setting_for(target: Target, chip: Device, seconds: float = 300.0) -> Setting
     """How kernels are compiled for a target that has the figures of its memories."""
     figures = target.figures
     limits = limits_of(figures["ub"].value, figures["l1"].value, figures["l0c"].value)
-    return Setting(chip.arch, limits, seconds)
+    how = target.compiler
+    return Setting(chip.arch, limits, seconds, how.program, how.next, how.options, how.counts)
 
 
 def _grid_limit(target: Target) -> int | None:
