@@ -75,6 +75,40 @@ def test_a_task_that_reaches_none_leaves_nothing(body: str) -> None:
     assert list(residues(text, frozenset({"work"}), frozenset({"grid-collapse"}))) == []
 
 
+RETURNS = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def put(dst, pid_0):
+    BODY
+
+
+@triton.jit
+def work(dst, grid_0):
+    for task in range(tl.program_id(0), grid_0, tl.num_programs(0)):
+        put(dst, task)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("tl.store(dst + pid_0, 1)\n    return", []),
+        (
+            "if pid_0 > 3:\n        return\n    tl.store(dst + pid_0, 1)\n    return",
+            ["a return is left in `put`"],
+        ),
+        ("if pid_0 > 3:\n        return", ["a return is left in `put`"]),
+    ],
+)
+def test_a_helper_may_end_in_a_return_but_not_return_before_its_end(body: str, left: list[str]) -> None:
+    rules = frozenset({"grid-collapse", "early-return"})
+    found = residues(RETURNS.replace("BODY", body), frozenset({"work"}), rules)
+    assert [r.why for r in found] == left
+
+
 HELPERS = """
 import triton
 import triton.language as tl

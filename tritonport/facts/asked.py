@@ -10,7 +10,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from tritonport.discover.index import Definition, External, FunctionNode, Index, ModuleRef, Value
 
@@ -49,6 +49,13 @@ _STRING_METHODS = frozenset({"upper", "lower", "strip", "startswith", "endswith"
 _DEEP = 40
 
 
+class Size(int):
+    """A number that a device says of itself, and what is computed from it.
+
+    A compare with it is no such number, nor is one that the code writes down and chooses by a compare.
+    """
+
+
 class NotFollowed(Exception):
     """The value depends on something that the evaluation does not know."""
 
@@ -61,6 +68,22 @@ class _Returned(Exception):
     def __init__(self, value: Any) -> None:
         super().__init__()
         self.value = value
+
+
+def _sizes(answer: Any) -> Any:
+    """The numbers of an answer, marked."""
+    if isinstance(answer, tuple):
+        parts = cast("tuple[Any, ...]", answer)
+        return tuple(_sizes(part) for part in parts)
+    return Size(answer) if type(answer) is int else answer
+
+
+def _computed(value: Any, *used: Any) -> Any:
+    """A number is a size where one was computed with."""
+    sized = any(
+        isinstance(part, Size) for item in used for part in (item if isinstance(item, tuple) else (item,))
+    )
+    return Size(value) if sized and type(value) is int else value
 
 
 @dataclass(frozen=True)
@@ -162,7 +185,7 @@ class Evaluator:
         if query is None:
             return _Outside(path)
         self.asked[path] = query
-        return query.answer
+        return _sizes(query.answer)
 
     def _attribute(self, module: str, expr: ast.Attribute, env: Env) -> Any:
         return self._member(self._value(module, expr.value, env), expr.attr)
@@ -223,14 +246,15 @@ class Evaluator:
         if isinstance(expr.op, ast.Not):
             return not value
         if isinstance(expr.op, ast.USub):
-            return -value
+            return _computed(-value, value)
         raise NotFollowed(ast.unparse(expr))
 
     def _binop(self, module: str, expr: ast.BinOp, env: Env) -> Any:
         run = _BINARY.get(type(expr.op))
         if run is None:
             raise NotFollowed(ast.unparse(expr))
-        return run(self._known(module, expr.left, env), self._known(module, expr.right, env))
+        left, right = self._known(module, expr.left, env), self._known(module, expr.right, env)
+        return _computed(run(left, right), left, right)
 
     def _ifexp(self, module: str, expr: ast.IfExp, env: Env) -> Any:
         return self._value(module, expr.body if self._known(module, expr.test, env) else expr.orelse, env)
@@ -249,7 +273,8 @@ class Evaluator:
                 return self._member(base, self._known(module, expr.args[1], env))
             run = _BUILTINS.get(expr.func.id)
             if run is not None and not self.index.resolve(module, expr.func.id):
-                return run(*(self._known(module, a, env) for a in expr.args))
+                args = [self._known(module, a, env) for a in expr.args]
+                return _computed(run(*args), *args)
         if isinstance(expr.func, ast.Attribute) and expr.func.attr in _STRING_METHODS:
             base = self._value(module, expr.func.value, env)
             if isinstance(base, str):

@@ -12,7 +12,7 @@ import libcst as cst
 from tritonport.discover.functions import JIT
 from tritonport.engine.context import FileContext, code_of, dotted_text
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.asked import UNKNOWN, Evaluator, NotFollowed, Query
+from tritonport.facts.asked import UNKNOWN, Evaluator, NotFollowed, Query, Size
 from tritonport.facts.walk import children, find
 from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.passes.syntax import written
@@ -112,7 +112,7 @@ class _Search:
             return False
         if not any(query.wrong for query in self.evaluator.asked.values()):
             return True  # the target gives this answer itself, and asks nothing else for it
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, Size):
             why = f"`{code_of(node)}` is a size of the GPU: choose by a compare with it, or give the target's size"
             self.result.unresolved(node, why, kernel=self.kernel)
         else:
@@ -132,7 +132,11 @@ class _Search:
         for node in find(self.file.tree, cst.Call):
             if dotted_text(node.func) in self.file.functions:
                 value = self._value(node, {})
-                if isinstance(value, bool | str | tuple) and self.evaluator.asked:
+                if (
+                    isinstance(value, bool | int | str | tuple)
+                    and not isinstance(value, Size)
+                    and self.evaluator.asked
+                ):
                     found |= {key.partition(":")[2] for key in self.evaluator.ran}
         return frozenset(found)
 
