@@ -116,6 +116,15 @@ def test_options_of_the_run_are_taken_from_the_lock(work: Path) -> None:
     assert code == 1 and found["causes"] == ["configuration: schedule interleaved -> contiguous"]
 
 
+def test_assumptions_of_the_run_are_taken_from_the_lock(work: Path) -> None:
+    done = in_process("migrate", "demo", "-o", "out", "--assume", "size % 16 == 0", cwd=work)
+    assert done.returncode == 0, done.stderr
+    assert checked(work)[0] == 0
+    code, found = checked(work, "demo", "out", "--assume", "size % 32 == 0")
+    assert code == 1
+    assert found["causes"] == ["configuration: assumptions +size % 32 == 0 -size % 16 == 0"]
+
+
 def test_another_tool_and_other_rules_are_named(work: Path) -> None:
     lock = json.loads((work / "out" / LOCK).read_text())
     lock["tool"] = {"version": "0.0.1", "rules_digest": "sha256:" + "0" * 64}

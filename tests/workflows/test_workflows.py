@@ -164,8 +164,9 @@ def test_the_real_release_passes_every_step(tmp_path: Path) -> None:
     for name in ("Look for releases", "Migrate", "Prove on the CPU"):
         done = machine.run("migrate", name)
         assert done.returncode == 0, done.stdout + done.stderr
-    tiers = [k["tiers"] for k in json.loads((work / "verify.json").read_text())["kernels"]]
-    assert {tier["interpret"] for tier in tiers} == {"pass"}
+    kernels = json.loads((work / "verify.json").read_text())["kernels"]
+    counted = [k["tiers"] for k in kernels if not k["apart"]]
+    assert counted and all(t["interpret"] == t["hazard"] == "pass" for t in counted)
     if not toolchain_status().supported:
         pytest.skip("the Ascend compiler does not run on this machine")
     (work / "release").mkdir()

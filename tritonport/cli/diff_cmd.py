@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tritonport.catalog import entries
+from tritonport.cli import options as opt
 from tritonport.cli.console import note, stdout
 from tritonport.discover import discover
 from tritonport.discover.parse import decode
@@ -24,14 +25,10 @@ from tritonport.verify.output import Output, read_output, source_of
 
 def diff(
     src: Annotated[str, typer.Argument(metavar="SRC", help="The sources that OUT was made from.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A folder that migrate made.")],
-    from_spec: Annotated[
-        str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")
-    ] = None,
+    out: opt.Output,
+    from_spec: opt.FromSpec = None,
     emit: Annotated[str, typer.Option(help="text, or patch: what `git apply` takes.")] = "text",
-    to: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write there instead of to stdout.")
-    ] = None,
+    to: opt.WriteTo = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes.")] = False,
 ) -> None:
     """Show what migrate changed, with the rules beside the lines; or write it as a patch against upstream."""

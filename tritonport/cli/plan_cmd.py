@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tritonport.cli import options as opt
 from tritonport.cli.console import Show, note, progress_bar, stdout
 from tritonport.cli.tiers import check_toolchain
 from tritonport.discover import discover
@@ -18,29 +19,24 @@ from tritonport.sources import SourceTree, resolve
 
 
 def plan(
-    src: Annotated[
-        str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
-    ],
-    from_spec: Annotated[
-        str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")
-    ] = None,
+    src: opt.Source,
+    from_spec: opt.FromSpec = None,
     output_format: Annotated[str, typer.Option("--format", help="table or json.")] = "table",
     npu_compile: Annotated[
         bool, typer.Option("--npu-compile", help="Compile the originals with the Ascend compiler: who fits.")
     ] = False,
     target: Annotated[str, typer.Option(help="a2 or a3, for --npu-compile.")] = "a2",
-    toolchain: Annotated[Path | None, typer.Option(help="An existing Ascend compiler environment.")] = None,
+    toolchain: opt.Toolchain = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at one time.")] = 1,
-    offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")] = False,
+    offline: opt.Offline = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Show the kernels that SRC reaches, their launches and grids. Writes nothing.
 
     --npu-compile shows what the target's compiler says of the originals; what it refuses is no failure of the plan.
     A file that cannot be read is named on stderr (exit 2); the result holds what the others have.
     """
-    if output_format not in ("table", "json"):
-        raise UserError(f"unknown format {output_format!r}", "table or json")
+    opt.check_format(output_format, "table", "json")
     check_toolchain(toolchain)
     with progress_bar(quiet=quiet) as show:
         tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)

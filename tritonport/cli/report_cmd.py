@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tritonport.cli import options as opt
 from tritonport.cli.console import note
 from tritonport.errors import UserError
 from tritonport.record import SCHEMA
@@ -30,9 +31,7 @@ def report(
     run: Annotated[
         Path, typer.Argument(metavar="RUN.JSON", help="What `migrate --report json=run.json` wrote.")
     ],
-    to: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file to write; default: stdout.")
-    ] = None,
+    to: opt.WriteTo = None,
     since: Annotated[
         Path | None,
         typer.Option(metavar="OLD.JSON", help="An earlier run: say for each changed hunk what changed."),
@@ -51,8 +50,7 @@ def report(
 ) -> None:
     """Make the review page, or another report, from the record of a run."""
     name = output_format or SUFFIXES.get(to.suffix if to is not None else ".html", "html")
-    if name not in FORMATS:
-        raise UserError(f"unknown format {name!r}", f"known: {', '.join(FORMATS)}")
+    opt.check_format(name, *FORMATS)
     if to is not None:
         check_target(to)
     elif name == "html" and sys.stdout.isatty():

@@ -9,9 +9,11 @@ import typer
 from rich.table import Table
 
 from tritonport import __version__
+from tritonport.cli import options as opt
 from tritonport.cli.console import note, progress_bar, stdout
 from tritonport.errors import UserError
 from tritonport.migrate import MigrateOptions, active_rules
+from tritonport.report.write import write_bytes
 from tritonport.sources import resolve
 from tritonport.tune.ablate import Ablate
 from tritonport.tune.markdown import page
@@ -20,31 +22,21 @@ from tritonport.tune.search import Budget, Search, originals_figures
 from tritonport.tune.variants import Compiler, Workshop
 from tritonport.tuning import choices_for, comment_of, covered, load_tuning, tuning_text
 
-Source = Annotated[
-    str, typer.Argument(metavar="SRC", help="A folder, a file, or a module of an installed package.")
-]
-From = Annotated[
-    str | None, typer.Option("--from", metavar="DIST==VERSION", help="Take SRC from this release.")
-]
 TargetName = Annotated[str, typer.Option("--target", help="a2 or a3.")]
 Ir = Annotated[str | None, typer.Option(help="An installed ascendnpu-ir version, such as 1.2.0.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Compilers at one time.")]
 Kernels = Annotated[
     str, typer.Option(metavar="PATTERN", help="Only kernels whose name matches, such as 'chunk_*'.")
 ]
-ToolchainPath = Annotated[
-    Path | None, typer.Option("--toolchain", help="An existing Ascend compiler environment.")
-]
 Profile = Annotated[str, typer.Option(help="The rules to start from.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
 
 
 def tune(
-    src: Source,
+    src: opt.Source,
     out: Annotated[
         Path, typer.Option("-o", "--out", help="The tuning file; entries of other kernels in it stay.")
     ],
-    from_spec: From = None,
+    from_spec: opt.FromSpec = None,
     target: TargetName = "a2",
     ir: Ir = None,
     also_ir: Annotated[
@@ -57,9 +49,9 @@ def tune(
     again: Annotated[
         bool, typer.Option(help="Search kernels that the file has an entry for, of whatever release, again.")
     ] = False,
-    toolchain: ToolchainPath = None,
-    offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
-    quiet: Quiet = False,
+    toolchain: opt.Toolchain = None,
+    offline: opt.Offline = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Search tiles and rules of every kernel against the compiler; write what to use, and the figures for it."""
     kept = load_tuning(out) if out.exists() else ()
@@ -87,18 +79,18 @@ def tune(
 
 
 def ablate(
-    src: Source,
+    src: opt.Source,
     out: Annotated[Path, typer.Option("-o", "--out", help="The Markdown page to write.")],
-    from_spec: From = None,
+    from_spec: opt.FromSpec = None,
     target: TargetName = "a2",
     ir: Ir = None,
     jobs: Jobs = 1,
     kernels: Kernels = "*",
     profile: Profile = "tuned",
-    tuning: Annotated[Path | None, typer.Option(help="A tuning file; else what comes with the tool.")] = None,
-    toolchain: ToolchainPath = None,
-    offline: Annotated[bool, typer.Option(help="Use cached wheels only.")] = False,
-    quiet: Quiet = False,
+    tuning: opt.Tuning = None,
+    toolchain: opt.Toolchain = None,
+    offline: opt.Offline = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Measure what each rule on tiles does: alone, and left out; write a Markdown page with a table per kernel."""
     own = load_tuning(tuning) if tuning is not None else ()
@@ -128,6 +120,4 @@ def ablate(
 def _write(path: Path, text: str) -> None:
     """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    write_bytes(path, text.encode())

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tritonport.check import read_lock
+from tritonport.cli import options as opt
 from tritonport.cli.console import note, progress_bar, stdout
-from tritonport.cli.migrate_cmd import read_overrides
-from tritonport.config import Config, load
+from tritonport.config import load
 from tritonport.errors import ExitCode, UserError
-from tritonport.migrate import MigrateOptions
-from tritonport.profiles import active_rules
+from tritonport.report.write import check_target, write_bytes
 from tritonport.sources.manifest import Manifest, manifest_of, manifest_providing, manifests
 from tritonport.sources.resolve import module_of
-from tritonport.targets import load_target
 from tritonport.upstream.index import newer, releases
 from tritonport.upstream.releases import Line, add_to_manifest, follow
 from tritonport.upstream.report import FORMATS, UpstreamResult
@@ -40,8 +38,8 @@ def upstream(
     distribution: Annotated[
         str | None, typer.Option("--dist", help="The distribution, such as fla-core.")
     ] = None,
-    target: Annotated[str | None, typer.Option(help="a2, a3 or a5.")] = None,
-    profile: Annotated[str | None, typer.Option(help="baseline, tuned or max.")] = None,
+    target: opt.Target = None,
+    profile: opt.Profile = None,
     output_format: Annotated[
         str, typer.Option("--format", help="text, json or markdown on stdout.")
     ] = "text",
@@ -52,11 +50,11 @@ def upstream(
         Path | None,
         typer.Option(metavar="MANIFEST", help="Add the releases that were converted to a manifest."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at one time.")] = None,
+    jobs: opt.Jobs = None,
     offline: Annotated[
         bool, typer.Option(help="Only releases that the manifest lists and the cache has.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")] = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """List the releases on the package index after the known one, convert each, and say what it changes per kernel.
 
@@ -67,15 +65,15 @@ def upstream(
     if add_to is not None and not add_to.is_file():
         raise UserError(f"no such manifest: {add_to}")
     known = _known(lock, src, distribution, since)
-    line = Line(
-        known.distribution, known.entry, _options(known, load(Path.cwd()), target, profile, jobs), offline
-    )
+    asked = opt.Asked(target, profile, jobs=jobs)
+    options = asked.options(load(Path.cwd()), "tritonport upstream", known.settings)
+    line = Line(known.distribution, known.entry, options, offline)
     with progress_bar(quiet=quiet) as show:
         listed = _listed(known.distribution) if offline else releases(known.distribution)
         result = follow(line, known.since, newer(listed, known.since), show)
     stdout().out(show_as(result), end="", highlight=False)
     for render, path in files:
-        path.write_text(render(result), encoding="utf-8")
+        write_bytes(path, render(result).encode())
     for text in (text for release in result.releases for text in release.notes):
         note(text, quiet=quiet)
     for version in add_to_manifest(result, add_to) if add_to is not None else ():
@@ -86,14 +84,12 @@ def upstream(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known and followed. target, profile: of the lock, where one was given."""
+    """What is known and followed. settings: of the lock, where one was given."""
 
     distribution: str
     entry: str
     since: str
-    target: str | None = None
-    profile: str | None = None
-    schedule: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def _known(lock: Path | None, src: str | None, distribution: str | None, since: str | None) -> _Known:
@@ -112,11 +108,10 @@ def _known(lock: Path | None, src: str | None, distribution: str | None, since: 
 
 def _locked(out: Path, src: str | None, since: str | None) -> _Known:
     found = read_lock(out)
-    about, settings = found["source"], found["settings"]
+    about = found["source"]
     if not (about.get("distribution") and about.get("version")):
         raise UserError(f"{out} was made from sources on disk, not from a release", "give SRC and --dist")
-    names = (settings["target"], settings["profile"], settings["schedule"])
-    return _Known(about["distribution"], src or about["entry"], since or about["version"], *names)
+    return _Known(about["distribution"], src or about["entry"], since or about["version"], found["settings"])
 
 
 def _manifest(src: str | None, distribution: str | None) -> Manifest | None:
@@ -133,19 +128,6 @@ def _listed(distribution: str) -> tuple[str, ...]:
     return tuple(release.version for release in manifest.releases) if manifest else ()
 
 
-def _options(
-    known: _Known, config: Config, target: str | None, profile: str | None, jobs: int | None
-) -> MigrateOptions:
-    chosen = load_target(target or known.target or config.target)
-    name = profile or known.profile or config.profile
-    rules = active_rules(name, ignore=config.ignore, skip=chosen.skip, extend=config.extend_rules)
-    order = known.schedule or config.schedule
-    own = read_overrides(config, None)
-    return MigrateOptions(
-        chosen.name, name, order, jobs or config.jobs, rules, "tritonport upstream", overrides=own
-    )
-
-
 def _format(name: str) -> Callable[[UpstreamResult], str]:
     if name not in FORMATS:
         raise UserError(f"unknown format {name!r}", f"known: {', '.join(FORMATS)}")
@@ -154,6 +136,7 @@ def _format(name: str) -> Callable[[UpstreamResult], str]:
 
 def _report_file(text: str) -> tuple[Callable[[UpstreamResult], str], Path]:
     name, sign, path = text.partition("=")
-    if not sign or not path or not Path(path).absolute().parent.is_dir():
-        raise UserError(f"cannot read --report {text!r}", "write FORMAT=PATH in a folder that exists")
+    if not sign or not path:
+        raise UserError(f"cannot read --report {text!r}", "write FORMAT=PATH")
+    check_target(Path(path))
     return _format(name), Path(path)

@@ -11,6 +11,7 @@ from tritonport.engine.gates import GateError
 from tritonport.errors import UserError
 from tritonport.migrate import MigrateOptions, migrate_tree
 from tritonport.record import RunRecord
+from tritonport.report.write import write_bytes
 from tritonport.sources import resolve
 from tritonport.sources.manifest import manifest_of
 from tritonport.sources.wheel import fetch
@@ -76,5 +77,5 @@ def add_to_manifest(result: UpstreamResult, path: Path) -> tuple[str, ...]:
     tables = (
         f'\n[[release]]\nversion = "{r.version}"\nfile = "{r.wheel}"\nsha256 = "{r.sha256}"\n' for r in added
     )
-    path.write_text(text.rstrip("\n") + "\n" + "".join(tables), encoding="utf-8")
+    write_bytes(path, (text.rstrip("\n") + "\n" + "".join(tables)).encode())
     return tuple(release.version for release in added)
