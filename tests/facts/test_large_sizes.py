@@ -22,6 +22,7 @@ SIZES = {
     "above 2^31 elements": 2**28 + 5,
     "row indices above 2^31": 2**31 + 2**31 // 16 + 9,
 }
+"""What a tile spans beyond 32 bits is no size of a tensor but of a row: see row_stride below."""
 
 
 def accesses(example: str, kernel: str, program: int, arguments: dict[str, Any]) -> list[list[int]]:
@@ -51,6 +52,27 @@ def test_a_stride_that_only_the_host_knows_stays_in_64_bits(side: str) -> None:
     found = accesses(f"index-width/examples/runtime_stride.{side}.py", "spread", 1, arguments)
     mine = range(N, 2 * N)
     assert found == [[row * stride for row in mine], [1 + row for row in mine]]
+
+
+def far_rows(side: str, stride: int) -> list[list[int]]:
+    arguments = {"x": "pointer", "y": "pointer", "T": 3 * N, "S": stride, "D": D, "N": N}
+    return accesses(f"index-width/examples/row_stride.{side}.py", "far_rows", 2, arguments)
+
+
+@pytest.mark.parametrize("side", ["in", "out"])
+def test_rows_that_are_far_apart_and_fit_a_tile(side: str) -> None:
+    stride, mine = 2**26, range(2 * N, 3 * N)
+    assert far_rows(side, stride) == [
+        [row * stride + d for row in mine for d in range(D)],
+        [1 + row * D + d for row in mine for d in range(D)],
+    ]
+
+
+def test_a_tile_that_32_bits_cannot_span_is_refused_when_it_is_compiled() -> None:
+    stride, mine = 2**27, range(2 * N, 3 * N)
+    assert far_rows("in", stride)[0] == [row * stride + d for row in mine for d in range(D)]
+    with pytest.raises(AssertionError, match="2\\*\\*31"):
+        far_rows("out", stride)
 
 
 def test_the_program_after_the_last_one_touches_nothing() -> None:

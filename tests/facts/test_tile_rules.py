@@ -32,6 +32,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "lower_limit": {"x": [37], "y": {"empty": [37]}, "starts": {"int": [1]}, "offset": 0, "T": 37, "N": 16},
     "shifted_rows": {"x": [37], "y": {"empty": [37]}, "T": 37, "W": 3, "N": 16},
     "runtime_stride": {"x": [37, 4], "y": {"empty": [37]}, "T": 37, "S": 4, "N": 16},
+    "row_stride": {"x": [37, 24], "y": {"empty": [37, 16]}, "T": 37, "S": 24, "D": 16, "N": 16},
     "loop_bound": {"x": [25, 8], "y": {"empty": [4, 8]}, "starts": {"int": [0, 5, 5, 22, 25]}, "N": 8},
     "whole_index": {"x": [1], "y": {"empty": [37]}, "T": 37, "N": 16},
     "strided_tile": {

@@ -16,6 +16,7 @@ from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare
 from tritonport.passes.loop_bounds import narrow_loops
 from tritonport.passes.syntax import assign, bare, code_of, plus, replace, wrapped
+from tritonport.passes.tile_extent import extent_guard, with_guard
 from tritonport.passes.tile_split import Parts, Splitter, is_pointer, pointer_sum, scalar_of
 from tritonport.record import RuleClass
 
@@ -39,9 +40,13 @@ def rebase(facts: KernelFacts, result: RuleResult, key: str) -> None:
     bounds = narrow_loops(facts, plan.splitter)
     plan.choose()
     rewrite = _Rewrite(plan, result, key)
+    before = len(result.edits)
     for old, new in bounds.items():
         rewrite.replace(old, new)
     rewrite.below(facts.function.body)
+    guard = extent_guard(facts) if len(result.edits) > before else None
+    if guard is not None:
+        result.rewrite(facts.function.body, lambda body: with_guard(body, guard), kernel=key, counts=False)
 
 
 @dataclass

@@ -4,6 +4,7 @@ import triton.language as tl
 
 @triton.jit
 def masked_rows(x, y, T, D: tl.constexpr, N: tl.constexpr):
+    tl.static_assert(D + D*N + N + N*N <= 2**31)
     i_t = tl.program_id(0).to(tl.int64)
     # rows of this tile
     o_t_base = i_t * N
