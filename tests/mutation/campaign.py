@@ -64,18 +64,18 @@ class _ForkingSlot(Slot):
         self._original = Forked(zygote, job.original)  # type: ignore[assignment]
         self._migrated = Forked(zygote, job.migrated)  # type: ignore[assignment]
 
-    def of(self, out: Path, kernel: str) -> _ForkingSlot:
-        """The same with another migrated folder; kernel: the one whose equality counts."""
-        job = replace(self._job, migrated=_moved(self._job.migrated, out, kernel))
+    def of(self, out: Path) -> _ForkingSlot:
+        """The same with another migrated folder."""
+        job = replace(self._job, migrated=_moved(self._job.migrated, out))
         other = _ForkingSlot.__new__(_ForkingSlot)
         other.__dict__.update(self.__dict__)
         other._job, other._migrated = job, Forked(self._migrated.zygote, job.migrated)  # type: ignore[attr-defined,assignment]
         return other
 
 
-def _moved(setup: Setup, out: Path, kernel: str) -> Setup:
+def _moved(setup: Setup, out: Path) -> Setup:
     folder = str(out.resolve())
-    return replace(setup, paths=(folder, *setup.paths[1:]), out=folder, exact={**setup.exact, kernel: True})
+    return replace(setup, paths=(folder, *setup.paths[1:]), out=folder)
 
 
 @dataclass
@@ -84,7 +84,6 @@ class Campaign:
 
     tree: MigratedTree
     cases: CaseSet
-    targets: tuple[KernelTarget, ...]
     folder: Path
     zygote: Zygote
     originals: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -98,7 +97,7 @@ class Campaign:
             folder = self.folder / tier
             folder.mkdir(parents=True)
             made = Job.make(
-                self.tree.source, self.tree.out, self.targets, self.cases, hazard=tier == "hazard"
+                self.tree.source, self.tree.out, self.tree.targets, self.cases, hazard=tier == "hazard"
             )
             self._slots[tier] = _ForkingSlot(made, folder, self.zygote)
         self._warm()
@@ -124,7 +123,7 @@ class Campaign:
         for tier in TIERS:
             case = self.cases.cases[index]
             original = self.originals[tier][index]
-            slot = self._slots[tier].of(self.tree.out, "")
+            slot = self._slots[tier].of(self.tree.out)
             if tier == TIERS[0]:
                 slot._migrated = _Watching(slot._migrated, self.watched.setdefault(case.id, {}))  # type: ignore[arg-type,assignment]
             result = slot.second(index, _without_hosts(original))
@@ -188,7 +187,7 @@ class Campaign:
         """The case on the mutant; of the launching functions only those that launch the mutated kernel."""
         original = self.originals[tier][index]
         own = [host for host in original["hosts"] if kernel in host["kernels"]]
-        return self._slots[tier].of(out, kernel).second(index, {**original, "hosts": own})
+        return self._slots[tier].of(out).second(index, {**original, "hosts": own})
 
 
 def _draw(source: Iterator[Mutant], found: list[Mutant], most: int) -> bool:

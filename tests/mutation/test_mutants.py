@@ -21,9 +21,10 @@ from tests.mutation.forks import Zygote
 from tests.mutation.tree import MigratedTree
 from tests.support.migrated import migrate
 from tests.support.releases import migrated
-from tritonport.migrate import MigrateOptions
+from tritonport.migrate import MigrateOptions, MigrateResult
 from tritonport.sources import SourceTree
 from tritonport.verify.cases import CaseSet, case_set_for
+from tritonport.verify.output import targets_of
 
 FlaTree = Callable[[str], SourceTree]
 Table = list[tuple[str, ...]]
@@ -76,25 +77,26 @@ LEAST, LEAST_KERNELS = 40, 2
 
 def migrated_tree(plan: Plan, fla_tree: FlaTree, folder: Path) -> MigratedTree:
     source = fla_tree(plan.release)
-    return MigratedTree(plan.name, source, _migrated(plan, source, folder / "out"))
+    result = _migrated(plan, source, folder / "out")
+    return MigratedTree(plan.name, source, result.out, targets_of(result.record.kernels))
 
 
 def run(plan: Plan, tree: MigratedTree, folder: Path) -> list[Fate]:
     """Show that the unmutated tree passes, and put every mutant through the tiers."""
     assert tree.source.package is not None
     with Zygote(folder, tree.source.package) as zygote:
-        campaign = Campaign(tree, _cases(tree.source, plan.cases), (), folder / "runs", zygote)
+        campaign = Campaign(tree, _cases(tree.source, plan.cases), folder / "runs", zygote)
         problems = campaign.prepare()
         assert problems == [], "the unmutated tree has to pass"
         mutants = list(campaign.mutants(plan.chosen(), plan.most))
         return list(campaign.run(mutants))
 
 
-def _migrated(plan: Plan, source: SourceTree, out: Path) -> Path:
-    """The folder that other tests of this run use too, where the profile is the default one."""
+def _migrated(plan: Plan, source: SourceTree, out: Path) -> MigrateResult:
+    """The result that other tests of this run use too, where the profile is the default one."""
     if plan.profile == MigrateOptions().profile:
-        return migrated(source).out
-    return migrate(source, out, profile=plan.profile).out
+        return migrated(source)
+    return migrate(source, out, profile=plan.profile)
 
 
 def _cases(source: SourceTree, ids: Sequence[str]) -> CaseSet:

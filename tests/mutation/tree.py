@@ -21,6 +21,7 @@ from tritonport.facts.programs import plan_programs
 from tritonport.facts.walk import find, walk
 from tritonport.passes.kernels import kernels
 from tritonport.sources.tree import SourceTree
+from tritonport.verify.model import KernelTarget
 
 _BLANK = cst.Module(body=[])
 
@@ -87,11 +88,12 @@ class TaskKernel:
 
 @dataclass(frozen=True)
 class MigratedTree:
-    """name: for reports. source: the originals. out: what migrate wrote."""
+    """name: for reports. source: the originals. out: what migrate wrote. targets: what of it has to be proved."""
 
     name: str
     source: SourceTree
     out: Path
+    targets: tuple[KernelTarget, ...]
 
     @cached_property
     def kernels(self) -> tuple[TaskKernel, ...]:

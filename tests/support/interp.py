@@ -58,6 +58,7 @@ def install() -> None:
     _tensor_loop_variables()
     _captured_builtins()
     _patch_once_per_launch()
+    _products_by_value()
     _count_launches()
 
 
@@ -120,6 +121,21 @@ def _tensor_loop_variables() -> None:
     # The rewriter copies the interpreter module's globals into the kernel's module.
     it._support_loop_variable = loop_variable  # type: ignore[attr-defined]
     it.FunctionRewriter.ast_transformer = Transformer()
+
+
+def _products_by_value() -> None:
+    """BLAS adds up a transposed view in another order than a copy of it; the compiler has no such views."""
+    import triton.runtime.interpreter as it
+
+    plain = it.InterpreterBuilder.create_dot
+
+    def copied(handle: Any) -> Any:
+        return it.TensorHandle(np.array(handle.data, order="C"), handle.dtype)
+
+    def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
+        return plain(self, copied(a), copied(b), *rest)
+
+    it.InterpreterBuilder.create_dot = create_dot  # type: ignore[method-assign]
 
 
 def _captured_builtins() -> None:
