@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from dataclasses import replace
 
 import pytest
 
-from tritonport.npu.capture import capture
+from tests.support.migrated import migrate
+from tritonport.npu.capture import WORKER, capture
 from tritonport.npu.cases import cases_for
 from tritonport.npu.tier import choose_target, run_npu_compile
+from tritonport.npu.toolchain import clean_environment
 from tritonport.sources import resolve
 
 pytestmark = [pytest.mark.network, pytest.mark.usefixtures("toolchain")]
@@ -55,6 +59,30 @@ def test_the_originals_of_0_6_0(fla_tree):
         assert figures["ub_percent"] == pytest.approx(percent, abs=1.0), name
         assert (figures["scalar_iterations"], figures["sub_block"]) == (scalar, split), name
         assert figures["fits"] is (percent <= 100), name
+
+
+NPU_IMPORT = """
+import sys
+import npu_stubs
+npu_stubs.install(npu_stubs.Device("Ascend910B3", 20, 40))
+import activate
+import fla.modules, fla.ops, fla.utils
+from fla.modules.rotary import ops
+assert fla.utils.IS_NPU
+assert ops.__file__.startswith(sys.argv[1])
+"""
+
+
+def test_a_migrated_tree_is_imported_beside_the_hand_ports_of_an_npu(toolchain, tmp_path):
+    """There upstream imports its own Ascend kernels, which register themselves for the functions that they replace."""
+    tree, out = resolve("fla.modules.rotary", from_spec="fla-core==0.6.0"), tmp_path / "out"
+    migrate(tree, out)
+    path = os.pathsep.join(map(str, (WORKER, out, tree.root)))
+    environment = {**clean_environment(), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    assert "FLA_DISABLE_BACKEND_DISPATCH" not in environment
+    command = [str(toolchain.python), "-c", NPU_IMPORT, str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

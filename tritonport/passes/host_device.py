@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 import libcst as cst
-import libcst.matchers as m
 
 from tritonport.discover.functions import JIT
 from tritonport.discover.index import Definition
@@ -18,6 +17,7 @@ from tritonport.record import RuleClass
 
 DEVICE_KEYWORDS = frozenset({"device", "device_type"})
 CORES = "multi_processor_count"
+UNROUTED = "unrouted"
 DEVICE_CALLS = frozenset({"torch.device", "torch.autocast", "torch.amp.autocast"})
 
 
@@ -29,19 +29,24 @@ class HostDevice:
 
     def run(self, file: FileContext) -> RuleResult:
         result = RuleResult()
-        self._dispatch(file, result)
+        helpers = self._dispatch(file, result)
         if any(set(site.kernels) & set(file.programs.plans) for site in file.sites):
             visitor = _Device(file, result)
             file.tree.visit(visitor)
-            import_from_runtime(file, result, visitor.helpers)
+            helpers |= visitor.helpers
+        import_from_runtime(file, result, sorted(helpers))
         return result
 
-    def _dispatch(self, file: FileContext, result: RuleResult) -> None:
+    def _dispatch(self, file: FileContext, result: RuleResult) -> set[str]:
+        """Wraps decorators that route calls; returns the helper that it needed.
+
+        They stay, because other modules may register implementations for the function that they know.
+        """
         units = frozenset(
             f"{s.module}:{s.unit}" for s in file.analysis.sites if set(s.kernels) & set(file.programs.plans)
         )
         dispatchers = Dispatchers(file.analysis)
-        gone: dict[str, int] = {}
+        helpers: set[str] = set()
         for definition in file.analysis.index.definitions:
             if definition.module != file.module.name or isinstance(definition.node, ast.ClassDef):
                 continue
@@ -54,13 +59,14 @@ class HostDevice:
             if not dispatchers.leads_to(definition, units):
                 result.not_applicable(nodes[0], "routes calls, but leads to no migrated kernel")
                 continue
-            result.rewrite(
-                nodes[0], lambda node, found=found: _without(node, found), kernel=_kernel(file, definition)
-            )
             for index in found:
-                name = ast.unparse(definition.node.decorator_list[index]).split("(")[0].split(".")[0]
-                gone[name] = gone.get(name, 0) + 1
-        _drop_imports(file, result, gone)
+                result.rewrite(
+                    nodes[0].decorators[index].decorator,
+                    lambda node: call(runtime_name(file, UNROUTED), [cst.Arg(_expression(node))]),
+                    kernel=_kernel(file, definition),
+                )
+            helpers.add(UNROUTED)
+        return helpers
 
 
 def _kernel(file: FileContext, definition: Definition) -> str | None:
@@ -75,70 +81,6 @@ def _kernel(file: FileContext, definition: Definition) -> str | None:
         ),
         None,
     )
-
-
-def _without(updated: cst.CSTNode, positions: tuple[int, ...]) -> cst.FunctionDef:
-    node = cst.ensure_type(updated, cst.FunctionDef)
-    kept: list[cst.Decorator] = []
-    comments: list[cst.EmptyLine] = []
-    for index, decorator in enumerate(node.decorators):
-        if index in positions:
-            comments += [line for line in decorator.leading_lines if line.comment is not None]
-            trailing = decorator.trailing_whitespace.comment
-            comments += [cst.EmptyLine(comment=trailing)] if trailing is not None else []
-        else:
-            kept.append(decorator)
-    return node.with_changes(decorators=kept, leading_lines=[*node.leading_lines, *comments])
-
-
-def _drop_imports(file: FileContext, result: RuleResult, gone: dict[str, int]) -> None:
-    """Imports that nothing uses once the decorators are gone."""
-    if file.module.is_package:
-        return
-    names = {n.id: 0 for n in ast.walk(file.module.tree) if isinstance(n, ast.Name)}
-    for node in ast.walk(file.module.tree):
-        if isinstance(node, ast.Name):
-            names[node.id] += 1
-    unused = frozenset(name for name, count in gone.items() if names.get(name, 0) <= count)
-    if unused:
-        result.rewrite(file.tree, lambda tree: _without_imports(tree, unused), counts=False)
-
-
-def _without_imports(updated: cst.CSTNode, unused: frozenset[str]) -> cst.Module:
-    """The module without these names in its `from` imports; blank lines and comments around them stay."""
-    tree = cst.ensure_type(updated, cst.Module)
-    body: list[cst.BaseStatement] = []
-    carried: list[cst.EmptyLine] = []
-    for statement in tree.body:
-        line = statement
-        if m.matches(line, m.SimpleStatementLine(body=[m.ImportFrom(names=[m.AtLeastN(n=1)])])):
-            shorter = _shorter(cst.ensure_type(line, cst.SimpleStatementLine), unused)
-            if shorter is None:
-                carried += cst.ensure_type(line, cst.SimpleStatementLine).leading_lines
-                continue
-            line = shorter
-        if carried:
-            old = getattr(line, "leading_lines", ())
-            line = line.with_changes(
-                leading_lines=[*carried, *old[1 if old and old[0].comment is None else 0 :]]
-            )
-            carried = []
-        body.append(line)
-    return tree.with_changes(body=body)
-
-
-def _shorter(line: cst.SimpleStatementLine, unused: frozenset[str]) -> cst.SimpleStatementLine | None:
-    node = cst.ensure_type(line.body[0], cst.ImportFrom)
-    assert not isinstance(node.names, cst.ImportStar)
-    kept = [a for a in node.names if (a.evaluated_alias or a.evaluated_name) not in unused]
-    if len(kept) == len(node.names):
-        return line
-    if not kept:
-        return None
-    names = (
-        [*kept[:-1], kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if node.lpar is None else kept
-    )
-    return line.with_changes(body=[node.with_changes(names=names)])
 
 
 class _Device(cst.CSTVisitor):
