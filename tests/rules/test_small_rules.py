@@ -65,6 +65,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "USE_G": True,
     },
     "triangle": {"x": [24, 8], "y": {"empty": [21, 8]}, "T": 21, "N": 8},
+    "block_triangle": {"x": [21, 8], "y": {"empty": [21, 8]}, "T": 21, "N": 8},
     "ragged": {
         "x": [3, 20, 16],
         "lengths": {"int": [5, 0, 20]},
