@@ -9,6 +9,7 @@ import pytest
 
 from tests.verify.tiny_package import CONTROL, Fault, build
 from tritonport.verify.child.hazard.loops import _only_summed
+from tritonport.verify.child.hazard.memory import UNWRITTEN
 from tritonport.verify.child.hazard.monitor import Monitor
 from tritonport.verify.child.hazard.sides import weighed
 from tritonport.verify.child.hazard.sizes import WRAPS, Reach, wraps_at
@@ -153,6 +154,18 @@ def test_what_larger_sizes_make_wrong_fails_where_the_original_is_right() -> Non
     there = {"kind": WRAPS, "kernel": "pkg.mod:kernel", "detail": "argument q: at 2"}
     assert next(weighed([here], [there])).severity == "warning"
     assert next(weighed([here], [{**there, "detail": "argument k: at 2"}])).severity == "error"
+
+
+def test_unwritten_lanes_are_upstreams_own_as_long_as_they_are_no_more() -> None:
+    def loads(lanes: int) -> Finding:
+        return Finding(
+            "migrated", UNWRITTEN, "error", "pkg.mod:kernel", "mod.py", 3, ("0",), "loads NaN", lanes
+        )
+
+    there = {"kind": UNWRITTEN, "kernel": "pkg.mod:kernel", "detail": "loads NaN", "count": 64}
+    assert next(weighed([loads(64)], [there])).severity == "warning"
+    assert [f.severity for f in weighed([loads(64), loads(1)], [there])] == ["error", "error"]
+    assert next(weighed([loads(1)], [{**there, "kernel": "pkg.mod:other"}])).severity == "error"
 
 
 def test_a_sum_that_the_loop_reads_is_set_without_trips() -> None:

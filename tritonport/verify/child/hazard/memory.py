@@ -19,6 +19,7 @@ Unchanged = Callable[[Array], Array]
 
 NOBODY = -1
 WRITTEN_TWICE = "two tasks write one address"
+UNWRITTEN = "reads what nothing wrote"
 SAME_VALUE = ": the same value"
 """What a finding says of it: whatever the order of the tasks, the result is one."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tritonport.verify.child.hazard.memory import Unchanged
+from tritonport.verify.child.hazard.memory import UNWRITTEN, Unchanged
 from tritonport.verify.child.hazard.monitor import Monitor
 from tritonport.verify.child.hazard.sizes import FLOATS, WRAPS
 from tritonport.verify.child.shims.untyped import interp, tl
@@ -88,9 +88,9 @@ def _memory() -> None:
 
 
 def _lanes(ptrs: Any, mask: Any) -> Array:
-    """Block pointers hand their mask over as a bare array."""
+    """Block pointers hand their mask over as a bare array; a product of compares may be one of integers."""
     data = mask if isinstance(mask, np.ndarray) else mask.data
-    return np.ascontiguousarray(np.broadcast_to(data, np.shape(ptrs.data)))
+    return np.ascontiguousarray(np.broadcast_to(data, np.shape(ptrs.data)) != 0)
 
 
 def _checked(
@@ -123,7 +123,7 @@ def _check_written(monitor: Monitor, result: Any, mask: Array) -> None:
     """Fresh memory holds NaN, so a NaN that is loaded comes from memory that nothing wrote, or was passed
     on."""
     if count := _nan_lanes(result, mask):
-        monitor.note("reads what nothing wrote", "loads NaN", count=count)
+        monitor.note(UNWRITTEN, "loads NaN", count=count)
 
 
 def _nan_lanes(handle: Any, mask: Array) -> int:
