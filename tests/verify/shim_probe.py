@@ -88,6 +88,13 @@ def bits(tensor: torch.Tensor) -> list[int]:
 
 
 @triton.jit
+def precise(x, y, z, N: tl.constexpr, PRECISION: tl.constexpr):
+    i = tl.arange(0, N)
+    p = i[:, None] * N + i[None, :]
+    tl.store(z + p, tl.dot(tl.load(x + p), tl.load(y + p), input_precision=PRECISION))
+
+
+@triton.jit
 def unpacked(y):
     a, b = tl.program_id(0), tl.program_id(1), tl.program_id(2)  # the compiler drops the third
     tl.store(y + a * 3 + b, (a + 10 * b).to(tl.float32))
@@ -127,6 +134,10 @@ def main() -> None:
     x, e = torch.randn(3, 8), torch.zeros(8)
     loops[(1,)](x, e, 3, 8)
     out["loop variable, captured builtin"] = [e.tolist(), x.double().sum(0).exp().tolist()]
+    m, n, product = torch.randn(16, 16), torch.randn(16, 16), torch.zeros(16, 16)
+    newer = tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 6)
+    precise[(1,)](m, n, product, 16, "bf16x3" if newer else "ieee")
+    out["dot of three halves"] = [product.flatten().tolist(), (m.double() @ n.double()).flatten().tolist()]
     ids = torch.zeros(6)
     unpacked[(2, 3)](ids)
     out["more values than names"] = [ids.tolist(), [0.0, 10.0, 20.0, 1.0, 11.0, 21.0]]

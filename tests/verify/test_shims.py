@@ -29,7 +29,14 @@ def test_equal_to_torch_bit_for_bit(what: str, probe: dict[str, tuple[list[float
 
 
 @pytest.mark.parametrize(
-    "what", ["dot torch.bfloat16", "dot torch.float16", "cumsum", "loop variable, captured builtin"]
+    "what",
+    [
+        "dot torch.bfloat16",
+        "dot torch.float16",
+        "cumsum",
+        "loop variable, captured builtin",
+        "dot of three halves",
+    ],
 )
 def test_equal_to_float64_within_fp32(what: str, probe: dict[str, tuple[list[float], list[float]]]) -> None:
     got, want = probe[what]

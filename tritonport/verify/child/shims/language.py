@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -137,6 +138,16 @@ def unknown_launch_options() -> None:
     interp.GridExecutor.__call__ = call
 
 
+def precisions_of_products() -> None:
+    """The interpreter multiplies in fp32 whatever precision is asked for, and refuses what it has no name for: Triton
+    3.6 knows bf16x3 and bf16x6."""
+    options = interp.interpreter_builder.options
+    known = dict.fromkeys((*options.allowed_dot_input_precisions, "bf16x3", "bf16x6"))
+    names = {name.lower(): name for name in dir(interp._ir.INPUT_PRECISION)}
+    allowed = tuple(name for name in known if name in names)
+    interp.interpreter_builder.options = replace(options, allowed_dot_input_precisions=allowed)
+
+
 def libdevice() -> None:
     """The functions of triton.language.extra.libdevice are `...` stubs that return None. NumPy's equivalents,
     in the argument's own precision, for those that NumPy has."""
@@ -197,5 +208,6 @@ SHIMS = (
     unpacking_takes_what_it_names,
     captured_builtins,
     unknown_launch_options,
+    precisions_of_products,
     libdevice,
 )
