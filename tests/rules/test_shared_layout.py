@@ -1,0 +1,139 @@
+"""One head-first copy for kernels of several modules, what the run-time helpers do, and one head, which needs none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from tests.support.cases import run_cases
+from tests.support.migrated import by_name, migrate, overlay
+from tritonport.emit.templates import tritonport_runtime as runtime
+from tritonport.sources import resolve
+
+KERNELS = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def weigh(x, g, y, T, H: tl.constexpr, D: tl.constexpr, N: tl.constexpr):
+    i_t, i_b, i_h = tl.program_id(0), tl.program_id(1) // H, tl.program_id(1) % H
+    o_n, o_d = tl.arange(0, N), tl.arange(0, D)
+    o_t = i_t * N + o_n
+    b_g = tl.load(g + (i_b * T + o_t) * H + i_h, mask=o_t < T, other=0.0)
+    p = ((i_b * T + o_t[:, None]) * H + i_h) * D + o_d[None, :]
+    b_x = tl.load(x + p, mask=o_t[:, None] < T, other=0.0)
+    b_y = tl.dot(tl.dot(b_x, tl.trans(b_x)), b_x) * b_g[:, None]
+    tl.store(y + p, b_y, mask=o_t[:, None] < T)
+
+
+def weighed(
+    x: torch.Tensor,
+    g: torch.Tensor,  # [B, T, H]
+    rows: int = 16,
+):
+    B, T, H, D = x.shape
+    y = torch.empty_like(x)
+    weigh[(triton.cdiv(T, rows), B * H)](x=x, g=g, y=y, T=T, H=H, D=D, N=rows)
+    return y
+"""
+CALLERS = """
+import torch
+
+from heads.kernels import weighed
+
+META = {"rtol": 1e-5}
+
+
+def twice(x, g):
+    # the gates of both
+    once = weighed(x, g)
+    return weighed(once, g=g, rows=32)
+
+
+def make_inputs(device):
+    return {"x": 0.1 * torch.randn(2, 37, 3, 16, device=device), "g": torch.randn(2, 37, 3, device=device)}
+
+
+def launch(x, g):
+    return twice(x, g)
+
+
+def reference(x, g):
+    def weighed(x, rows):
+        parts = [p.transpose(1, 2) for p in x.split(rows, 1)]
+        return torch.cat([(p @ p.transpose(2, 3) @ p).transpose(1, 2) for p in parts], 1) * g[..., None]
+
+    return weighed(weighed(x, 16), 32)
+"""
+
+
+def package(folder: Path) -> Path:
+    root = folder / "heads"
+    root.mkdir()
+    for name, text in (("__init__", ""), ("kernels", KERNELS), ("callers", CALLERS)):
+        (root / f"{name}.py").write_text(text, encoding="utf-8")
+    return root
+
+
+def test_a_caller_of_another_module_makes_the_copy(tmp_path: Path) -> None:
+    source = resolve(str(package(tmp_path)))
+    result = migrate(source, tmp_path / "out", profile="tuned")
+    texts = {name: (tmp_path / "out" / "heads" / f"{name}.py").read_text() for name in ("kernels", "callers")}
+    assert "    rows: int = 16,\n    g_hf=None,\n):" in texts["kernels"]
+    assert "g=head_first(g, H, g_hf)" in texts["kernels"]
+    assert "    g_hf = shared_head_first(g)\n    # the gates of both\n" in texts["callers"]
+    assert "weighed(x, g, g_hf=g_hf)" in texts["callers"]
+    assert "weighed(once, g=g, rows=32, g_hf=g_hf)" in texts["callers"]
+    record = by_name(result)["heads.kernels:weigh"]
+    assert {"gate-layout", "shared-layout"} <= {use.slug for use in record.rules}
+    for path, origins in result.origins.items():
+        assert len(origins) == len((tmp_path / "out" / path).read_text().splitlines())
+    root = overlay(source, tmp_path / "out", tmp_path / "root")
+    found = run_cases([root / "heads" / "callers.py"], root)["callers"]
+    assert (found["error"], found["right"]) == (None, True)
+
+
+def test_without_gate_layout_there_is_nothing_to_share(tmp_path: Path) -> None:
+    source = resolve(str(package(tmp_path)))
+    migrate(source, tmp_path / "out", rules=("grid-collapse", "shared-layout"))
+    assert not (tmp_path / "out" / "heads" / "callers.py").exists()
+
+
+def test_the_copy_of_a_caller_is_taken_only_where_it_fits() -> None:
+    g = torch.arange(24).view(1, 6, 4)
+    made = runtime.shared_head_first(g)
+    assert torch.equal(made, g[0].t())
+    assert runtime.head_first(g, 4, made) is made
+    assert torch.equal(runtime.head_first(g, 2, made), g.view(-1, 2).t())
+    assert torch.equal(runtime.head_first(g[:, :3].contiguous(), 4, made), g[0, :3].t())
+    assert runtime.shared_head_first(g, made) is made
+
+
+def test_what_has_no_copy() -> None:
+    for nothing in (None, 3, torch.tensor(1.0), torch.empty(0, 4), torch.zeros(4, 6).t()):
+        assert runtime.shared_head_first(nothing) is None
+    assert runtime.head_first(None, 4) is None
+    assert runtime.head_first_empty(None, 4) is None
+    runtime.copy_back(None, None)
+
+
+def test_one_head_is_never_copied() -> None:
+    g = torch.arange(6.0).view(1, 6, 1)
+    assert runtime.head_first(g, 1) is g
+    assert runtime.shared_head_first(g) is g
+    held = runtime.head_first_empty(g, 1)
+    assert held is g
+    runtime.copy_back(g, held)
+    assert torch.equal(g.flatten(), torch.arange(6.0))
+
+
+def test_outputs_come_back() -> None:
+    g = torch.zeros(1, 6, 4)
+    held = runtime.head_first_empty(g, 4)
+    assert held.shape == (4, 6)
+    held.copy_(torch.arange(24.0).view(4, 6))
+    runtime.copy_back(g, held)
+    assert torch.equal(g[0], torch.arange(24.0).view(4, 6).t())
