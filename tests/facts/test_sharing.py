@@ -37,6 +37,11 @@ def swap(a, b, N: tl.constexpr):
     tl.store(p, x)
 
 
+@triton.heuristics
+def again(x):
+    return torch.clone(x)
+
+
 def user(g, y=None, flag=False):
     y = torch.empty_like(g)
     read[(1,)](head_first(g, 4), 0, y, N=8)
@@ -50,6 +55,7 @@ MAKES = {
     "other": "    a = user(g)\n    a.mul_(2.0)\n    return a + user(g)",
     "view_of_new": "    a = user(g)\n    b = a.view(-1)[1:]\n    b += 1\n    return b, user(g)",
     "kernel": "    a, y = user(g), torch.empty_like(g)\n    swap[(1,)](g, y, N=8)\n    return a, user(g)",
+    "compared": "    a = user(g)\n    n = a.eq(0).sum()\n    return a, user(g), n",
     "table": "    a = user(g)\n    TABLE['a'] = a\n    return a, user(g)",
     "in_loop": "    out = []\n    for _ in range(3):\n        out.append(user(g) + user(g))\n    return out",
     "shape": "    a = user(g)\n    n = g.shape[0]\n    n += 1\n    return a, user(g), n",
@@ -67,6 +73,7 @@ REFUSES = {
     "kernel_of_another": "    a = user(g)\n    swap[(1,)](g, other, N=8)\n    return a, user(g)",
     "callee": "    a = user(g, flag=True)\n    return a, user(g)",
     "callee_told": "    a = user(g, flag=other is None)\n    return a, user(g)",
+    "cached": "    g, b = again(other), again(other)\n    a = user(g)\n    b.zero_()\n    return a, user(g)",
     "out": "    a = user(g)\n    torch.add(a, 1, out=g)\n    return a, user(g)",
     "global": "    a = user(g)\n    STATE.zero_()\n    return a, user(g)",
     "rebound": "    a = user(g)\n    g = other\n    return a, user(g)",

@@ -233,7 +233,8 @@ class HostMemory:
             return frozenset({id(call)}).union(*(self.origins(host, part, held) for part in parts))
         back = self.returned(callee)
         given = (v for name, v in passed(call, positions(callee.node)) if name is None or name in back)
-        own: Origins = frozenset({OUTSIDE}) if OUTSIDE in back else NONE
+        # What stands before a function may hand out one result twice (a cache).
+        own: Origins = frozenset({OUTSIDE}) if OUTSIDE in back or callee.node.decorator_list else NONE
         return (own | {id(call)}).union(*(self.origins(host, value, held) for value in given))
 
 

@@ -109,6 +109,49 @@ _READING = frozenset(
         "startswith",
         "count",
     }
+    | {
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "where",
+        "clamp",
+        "ceil",
+        "floor",
+        "round",
+        "sign",
+        "isnan",
+        "isfinite",
+    }
+    | {
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "argmax",
+        "argmin",
+        "sort",
+        "topk",
+        "nonzero",
+        "unique",
+        "norm",
+    }
+    | {
+        "prod",
+        "cumprod",
+        "std",
+        "var",
+        "mm",
+        "bmm",
+        "tanh",
+        "relu",
+        "log2",
+        "log1p",
+        "expm1",
+        "swapaxes",
+        "unfold",
+    }
     | {"save_for_backward", "mark_non_differentiable"}
 )
 """Methods that write neither their receiver nor what they are given. Those of torch that do end in `_`."""
