@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tritonport.discover.functions import JitFunction, jit_meanings
 from tritonport.discover.grids import GridExpr, grid_of
 from tritonport.discover.index import Definition, FunctionNode, Imports, Index, ModuleRef
+from tritonport.discover.members import members
 from tritonport.discover.scopes import Scope
 
 RUNTIME_MODULE = "tritonport_runtime"
@@ -193,9 +194,21 @@ class _KernelValues:
                     yield key
 
     def _attribute(self, expr: ast.Attribute) -> Iterator[str]:
-        """`module.kernel`, `Class.kernel`, and `self.kernel` / `cls.kernel` inside the class that holds it."""
+        """`module.kernel`, `Class.kernel`, and `self.kernel` / `cls.kernel` inside the class that holds it.
+
+        A class holds what its body defines and what it names there (`kernel = other`), and what its bases hold; behind
+        `self` may also be a class derived from it.
+        """
         yield from self._global(expr)
-        if isinstance(expr.value, ast.Name) and "." in self.host.qualname:
-            key = f"{self.module}:{self.host.unit}.{expr.attr}"
-            if expr.value.id in ("self", "cls") and key in self.functions:
-                yield key
+        own = (
+            isinstance(expr.value, ast.Name)
+            and expr.value.id in ("self", "cls")
+            and "." in self.host.qualname
+        )
+        key = f"{self.module}:{self.host.unit}.{expr.attr}"
+        if own and key in self.functions:
+            yield key
+        base = ast.Name(self.host.unit) if own else expr.value
+        for held in members(self.index, self.module, base, expr.attr, derived=own):
+            host = _Host("<module>", "<module>")
+            yield from _KernelValues(self.index, self.functions, held.module, host).of(held.expr)

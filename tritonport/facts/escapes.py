@@ -21,9 +21,10 @@ def escapes(analysis: Analysis) -> dict[str, Refusal]:
     jit_nodes = {id(f.definition.node) for f in analysis.functions.values()}
     launched = {id(node) for site in analysis.sites for node in ast.walk(site.subscript.value)}
     found: dict[str, Refusal] = {}
+    read = _members_read(analysis, launched)
     for module in analysis.index.modules.values():
         for node, parents in _uses(module.tree, (), jit_nodes):
-            if id(node) in launched or _aliased(node, parents):
+            if id(node) in launched or _aliased(node, parents, read):
                 continue
             for key in _meant(analysis, module.name, node):
                 if key in kernels:
@@ -61,14 +62,28 @@ def _dotted(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _dotted(node.value))
 
 
-def _aliased(node: ast.AST, parents: tuple[ast.AST, ...]) -> bool:
-    """`f = kernel`, `f = a if c else b`, `TABLE = {"x": kernel}`: names whose launches are followed."""
+def _members_read(analysis: Analysis, launched: set[int]) -> frozenset[str]:
+    """Members of anything that are read or written, but for launches that are followed."""
+    return frozenset(
+        node.attr
+        for module in analysis.index.modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and id(node) not in launched
+    )
+
+
+def _aliased(node: ast.AST, parents: tuple[ast.AST, ...], read: frozenset[str]) -> bool:
+    """`f = kernel`, `f = a if c else b`, `TABLE = {"x": kernel}`: names whose launches are followed.
+
+    In the body of a class they are followed where no member of that name is read otherwise.
+    """
     child = node
-    for parent in reversed(parents):
-        if isinstance(parent, ast.Assign):
-            return parent.value is child and all(isinstance(t, ast.Name) for t in parent.targets)
-        if isinstance(parent, ast.AnnAssign):
-            return parent.value is child and isinstance(parent.target, ast.Name)
+    for place, parent in reversed(list(enumerate(parents))):
+        if isinstance(parent, ast.Assign | ast.AnnAssign):
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            held = isinstance(parents[place - 1], ast.ClassDef) and not read.isdisjoint(names)
+            return parent.value is child and len(names) == len(targets) and not held
         if not isinstance(parent, _ALIASING) or (isinstance(parent, ast.IfExp) and parent.test is child):
             return False
         child = parent
