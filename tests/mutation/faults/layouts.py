@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -17,6 +18,7 @@ from tests.mutation.faults.model import (
     is_dense,
 )
 from tests.mutation.tree import TaskKernel, code
+from tritonport.facts.hosts.writes import runtime_helper
 from tritonport.facts.walk import find, walk
 
 
@@ -66,42 +68,29 @@ def zeros_not_made(kernel: TaskKernel) -> Iterator[Place]:
 
 def not_turned_back(kernel: TaskKernel) -> Iterator[Place]:
     """A result that the kernel writes head first is handed out without being turned back."""
-    yield from _turns(kernel, after=True)
+    for call in _copies(kernel, "copy_back"):
+        to, written = (code(arg.value) for arg in call.args)
+        yield Place(((call, expression(f"{to}.copy_({written}.view_as({to}))")),), host=True)
 
 
 def not_turned(kernel: TaskKernel) -> Iterator[Place]:
     """An input that the kernel reads head first is handed in as it came."""
-    yield from _turns(kernel, after=False)
+    for call in _copies(kernel, "head_first"):
+        yield Place(((call, call.args[0].value),), host=True)
 
 
-def _turns(kernel: TaskKernel, *, after: bool) -> Iterator[Place]:
-    """Transpositions that the host makes for this kernel, on this side of its launch."""
+def _copies(kernel: TaskKernel, helper: str) -> Iterator[cst.Call]:
+    """Calls of a run-time helper in functions that launch this kernel and no other."""
     for host in kernel.hosts:
-        nodes = list(walk(host.body))
-        launch = next((i for i, n in enumerate(nodes) if _is_launch(kernel, n)), None)
-        if launch is None:
-            continue
-        end = launch + len(list(walk(nodes[launch])))
-        for i, node in enumerate(nodes):
-            if (i >= end) == after and (turned := _turned(node)) is not None:
-                plain = expression(f"{code(turned)}.contiguous().view_as({code(node)})")
-                yield Place(((node, plain),), host=True)
+        calls = list(find(host.body, cst.Call))
+        if sum(isinstance(call.func, cst.Subscript) for call in calls) == 1:
+            yield from (call for call in calls if _runtime_helper(kernel, call) == helper)
 
 
-def _is_launch(kernel: TaskKernel, node: cst.CSTNode) -> bool:
-    if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Subscript)):
-        return False
-    return any(
-        isinstance(n, cst.Name) and n.value == kernel.launched.name.value for n in walk(node.func.value)
-    )
-
-
-def _turned(node: cst.CSTNode) -> cst.BaseExpression | None:
-    """x of `x.t()`, `x.transpose(1, 2)` and the like."""
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        turns = node.func.attr.value in ("t", "transpose", "permute", "movedim", "swapaxes")
-        return node.func.value if turns else None
-    return None
+def _runtime_helper(kernel: TaskKernel, call: cst.Call) -> str | None:
+    parsed = ast.parse(code(call).strip(), mode="eval").body
+    assert isinstance(parsed, ast.Call)
+    return runtime_helper(kernel.context.analysis.index, kernel.context.module.name, parsed)
 
 
 FAULTS = (
