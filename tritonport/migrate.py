@@ -38,11 +38,11 @@ from tritonport.engine.pipeline import FileResult
 from tritonport.engine.rule import Rule
 from tritonport.errors import ExitCode, UserError
 from tritonport.facts.fingerprint import fingerprints
-from tritonport.facts.programs import Programs, plan_programs
+from tritonport.facts.programs import Programs
 from tritonport.header import with_header
 from tritonport.outcome import exit_code, run_record, with_open_assumptions
 from tritonport.overrides import Entry, Overrides, judge
-from tritonport.parallel import Progress, Work, concerned, run_files
+from tritonport.parallel import Progress, Work, concerned, programs_for, run_files
 from tritonport.passes import all_rules
 from tritonport.profiles import load_profile
 from tritonport.record import RunRecord
@@ -104,7 +104,7 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     check_out(out, tree)
     analysis = _analysed(tree)
     rules = active_rules(options)
-    programs = plan_programs(analysis)
+    programs = programs_for(analysis, rules)
     _check_not_output(tree, programs)
     check_names(tree, analysis.discovery.files)
     _check_assumptions(analysis, programs, options)
@@ -266,7 +266,7 @@ def _check_second_run(
     tree = first.analysis.discovery.tree
     overlay = {**texts, runtime_path(tree): runtime_text()}
     analysis = analyse(tree, overlay, first.analysis.index.modules)
-    work = Work(analysis, plan_programs(analysis), settings, rules)
+    work = Work(analysis, programs_for(analysis, rules), settings, rules)
     if work.programs.plans:
         raise GateError(f"a second run would rewrite {', '.join(sorted(work.programs.plans))}")
     modules = [module for module in concerned(analysis, work.programs) if str(module.file) in texts]

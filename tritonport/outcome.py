@@ -17,7 +17,7 @@ from tritonport.engine.residual import residues
 from tritonport.engine.rule import Rule
 from tritonport.errors import ExitCode
 from tritonport.facts.fingerprint import fingerprints
-from tritonport.facts.programs import ProgramPlan, Programs
+from tritonport.facts.programs import GRID_COLLAPSE, ProgramPlan, Programs
 from tritonport.record import (
     TIERS,
     Assumption,
@@ -32,9 +32,6 @@ from tritonport.record import (
 )
 from tritonport.sources.tree import digest_files
 from tritonport.targets import load_target
-
-GRID_COLLAPSE = "grid-collapse"
-"""The rule without which a launch keeps its grid."""
 
 
 def run_record(

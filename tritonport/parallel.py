@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from tritonport.discover.parse import ParsedModule
 from tritonport.engine.context import Settings
 from tritonport.engine.pipeline import FileResult, run_file
 from tritonport.engine.rule import Rule
-from tritonport.facts.programs import Programs, plan_programs
+from tritonport.facts.programs import GRID_COLLAPSE, Programs, plan_programs
 from tritonport.passes import all_rules
 from tritonport.sources.tree import SourceTree
 
@@ -90,6 +90,11 @@ def _gathered(
     return results
 
 
+def programs_for(analysis: Analysis, rules: Iterable[Rule]) -> Programs:
+    """The programs as these rules make them: without the rule that collapses grids, nobody has to understand one."""
+    return plan_programs(analysis, keep_grids=all(rule.slug != GRID_COLLAPSE for rule in rules))
+
+
 _WORKER: list[Work] = []
 """In a worker, the one thing that it works on."""
 
@@ -102,7 +107,7 @@ def _start_worker(
     if not _WORKER:
         analysis = analyse(tree, overlay)
         rules = tuple(all_rules()[slug] for slug in slugs)
-        _WORKER.append(Work(analysis, plan_programs(analysis), settings, rules))
+        _WORKER.append(Work(analysis, programs_for(analysis, rules), settings, rules))
 
 
 def _work(name: str) -> FileResult:

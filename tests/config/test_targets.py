@@ -60,3 +60,38 @@ def test_a_target_that_runs_the_programs_itself_keeps_the_grid_and_says_why(tmp_
     text = (tmp_path / "out" / KERNEL.name).read_text()
     assert "def multiply(" in text
     assert "multiply_task" not in text
+
+
+GRIDS = """
+import triton
+import triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"N": 64}, num_warps=2)], key=["T"])
+@triton.jit
+def tuned(x, y, T, N: tl.constexpr):
+    o = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(y + o, tl.load(x + o, mask=o < T), mask=o < T)
+
+
+def run(x, y, grid):
+    tuned[grid](x, y, x.numel())
+    return y
+"""
+
+
+def test_a_grid_that_nobody_can_follow_is_no_matter_where_grids_stay(tmp_path: Path) -> None:
+    (tmp_path / "rows.py").write_text(GRIDS)
+    found: dict[str, dict[str, Any]] = {}
+    for target in ("a2", "a5"):
+        report = tmp_path / f"{target}.json"
+        arguments = ("migrate", tmp_path / "rows.py", "-o", tmp_path / target, "--target", target)
+        in_process(*arguments, "--report", f"json={report}", cwd=tmp_path)
+        (found[target],) = json.loads(report.read_text())["kernels"]
+    assert found["a2"]["outcome"] == "not-converted"
+    assert found["a5"]["outcome"] == "converted"
+    assert slugs(found["a5"]) >= {"launch-options", "empty-work"}
+    assert any("the grid stays on a5" in note for note in found["a5"]["notes"])
+    text = (tmp_path / "a5" / "rows.py").read_text()
+    assert "unless_empty(tuned)[grid](x, y, x.numel())" in text
+    assert "**gpu_only(num_warps=2)" in text

@@ -97,8 +97,15 @@ class Programs:
         return extra
 
 
-def plan_programs(analysis: Analysis) -> Programs:
-    """Plan every reachable kernel that counts or stands apart; unreachable ones stay as they are."""
+GRID_COLLAPSE = "grid-collapse"
+"""The rule without which a launch keeps its grid."""
+
+
+def plan_programs(analysis: Analysis, *, keep_grids: bool = False) -> Programs:
+    """Plan every reachable kernel that counts or stands apart; unreachable ones stay as they are.
+
+    keep_grids: launches keep their grids in this run, so that nobody has to understand them.
+    """
     programs = Programs()
     uses = IdUses(analysis)
     escaped = escapes(analysis)
@@ -122,6 +129,8 @@ def plan_programs(analysis: Analysis) -> Programs:
             programs.migrated |= {function.key for function in reached(analysis.functions, key)}
             continue
         outcome = escaped.get(key) or _plan(analysis, uses, key, sites)
+        if isinstance(outcome, Refusal) and keep_grids and key not in escaped and not _partly_done(sites):
+            outcome = _assemble(analysis, key, uses.of(key), 0, (), (), dict.fromkeys(sites, ()))
         if isinstance(outcome, Refusal):
             programs.refused[key] = outcome
         else:
@@ -235,6 +244,10 @@ def _refuse_sites(analysis: Analysis, key: str, sites: tuple[LaunchSite, ...]) -
         if why is not None and tuned:
             return Refusal(file, site.node.lineno, f"{why}, and the kernel is tuned")
     return None
+
+
+def _partly_done(sites: tuple[LaunchSite, ...]) -> bool:
+    return any(site.wrapped for site in sites)
 
 
 def _obscure(site: LaunchSite) -> str | None:
