@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-META = {"rtol": 2.5e-2}
-"""29 independent roundings to bf16 on the longest way, which is that of a projection's gradient: projection,
-convolution, silu, normalisation, six in the operator, three in the gated norm, projection; and back through the target.
-They lose 2 u sqrt(29 / 3) = 2.4e-2, u = 2^-8: the formula of tritonport.verify.tolerance."""
+META = {"rtol": 2.2e-2}
+"""What fla_layer.py counts: 23 roundings to bf16 on the longest way of such a layer, 2 u sqrt(23 / 3), u = 2^-8.
+transformers rounds six times more (silu by itself, three steps in the gated norm, forward and backward); that is not
+counted. Where the original misses the bound, its own error is the yardstick (docs/verification.md)."""
 
 FAMILIES = {
     "qwen3_next": ("Qwen3NextConfig", "Qwen3NextGatedDeltaNet"),
