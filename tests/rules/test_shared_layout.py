@@ -89,6 +89,7 @@ def test_a_caller_of_another_module_makes_the_copy(tmp_path: Path) -> None:
     assert "weighed(once, g=g, rows=32, g_hf=g_hf)" in texts["callers"]
     record = by_name(result)["heads.kernels:weigh"]
     assert {"gate-layout", "shared-layout"} <= {use.slug for use in record.rules}
+    assert any("a caller that feeds several kernels has it already" in note for note in record.notes)
     for path, origins in result.origins.items():
         assert len(origins) == len((tmp_path / "out" / path).read_text().splitlines())
     root = overlay(source, tmp_path / "out", tmp_path / "root")

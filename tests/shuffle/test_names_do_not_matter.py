@@ -84,6 +84,21 @@ def test_rules_on_tiles_give_the_same_outcomes(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ("0.4.1", "0.6.0"))
+def test_rules_on_tiles_compute_the_same_bits(
+    fla_tree: Callable[[str], SourceTree], shuffled: Callable[[str], Shuffled], tmp_path: Path, version: str
+) -> None:
+    copy = shuffled(version)
+    trees = {"renamed": renamed_tree(copy), "original": fla_tree(version)}
+    sites = {
+        name: overlay(tree, migrated(tree, "tuned").out, tmp_path / name) for name, tree in trees.items()
+    }
+    found = run_operators(sites["renamed"], version, copy)
+    assert found == run_operators(sites["original"], version)
+    assert len(found) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ("0.4.1", "0.6.0"))
 def test_migrated_copy_computes_the_bits_of_the_original(
     fla_tree: Callable[[str], SourceTree], shuffled: Callable[[str], Shuffled], tmp_path: Path, version: str
 ) -> None:

@@ -13,7 +13,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from tritonport.discover import Analysis
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.hosts.sharing import Share, Sharing, calls_of
+from tritonport.facts.hosts.sharing import Share, Sharing, Use, calls_of
 from tritonport.facts.naming import fresh
 from tritonport.facts.walk import children, walk
 from tritonport.passes._build import block_of, import_from_runtime, runtime_name
@@ -115,16 +115,11 @@ class _Change:
 
     def make(self) -> None:
         calls = self.positions.calls(self.function)
+        assert len(calls) == len(calls_of(self.shares[0].function.node)), "both parsers see the same calls"
         for share in self.shares:
             held = self.keywords[share.function.key, share.name]
-            upstream = calls_of(share.function.node)
             for use in share.uses:
-                call = calls[use.number]
-                assert len(calls) == len(upstream), "both parsers see the same calls"
-                if use.takes is None:
-                    self.result.rewrite(call, lambda node, held=held: _third(node, held), kernel=use.kernel)
-                elif use.takes in self.keywords:
-                    self._hand_over(call, self.keywords[use.takes], held)
+                self._use(calls[use.number], use, share, held)
             if share.given:
                 self.result.rewrite(
                     self.function.params, lambda node, held=held: _with_keyword(node, held), counts=False
@@ -132,6 +127,14 @@ class _Change:
             if share.makes:
                 self._make(calls[min(use.number for use in share.uses)], share, held)
         self._insert()
+
+    def _use(self, call: cst.Call, use: Use, share: Share, held: str) -> None:
+        if use.takes is None:
+            self.result.rewrite(call, lambda node: _third(node, held), kernel=use.kernel)
+            if use.kernel is not None:
+                self.result.note(use.kernel, _shared(share))
+        elif use.takes in self.keywords:
+            self._hand_over(call, self.keywords[use.takes], held)
 
     def _hand_over(self, call: cst.Call, keyword: str, held: str) -> None:
         self.result.rewrite(
@@ -155,6 +158,12 @@ class _Change:
                 self.function.body.body[place],
                 lambda node, texts=texts: cst.FlattenSentinel([*map(cst.parse_statement, texts), node]),
             )
+
+
+def _shared(share: Share) -> str:
+    """What the report says of a kernel whose copy others use as well."""
+    where = "a caller that feeds several kernels has it already" if share.given else "others need it too"
+    return f"shared-layout: the copy of `{share.name}` is made once where {where}"
 
 
 def _opened(suite: cst.CSTNode, texts: Sequence[str]) -> cst.IndentedBlock:
