@@ -11,6 +11,7 @@ from tritonport.facts.hosts.sharing import Sharing
 from tritonport.sources.tree import SourceTree
 
 HEAD = """
+import functools
 import torch
 import triton
 import triton.language as tl
@@ -83,6 +84,12 @@ REFUSES = {
     "data": "    a = user(g)\n    g.data = other\n    return a, user(g)",
     "unknown_method": "    a = user(g)\n    other.work(g)\n    return a, user(g)",
     "ranks": "    a = user(g)\n    dist.all_reduce(g)\n    return a, user(g)",
+    "partial": "    f = functools.partial(torch.Tensor.zero_, g)\n    a = user(g)\n    f()\n    return a, user(g)",
+    "lambda": "    f = lambda: g.zero_()\n    a = user(g)\n    f()\n    return a, user(g)",
+    "callback": "    a = user(g)\n    other()\n    return a, user(g)",
+    "lambdas_own_name": "    f = lambda g: (user(g), user(g))\n    return f(other)",
+    "inner_class": "    class Inner:\n        a = user(g)\n        b = user(g)\n    return Inner",
+    "in_place_option": "    a = user(g)\n    torch.relu(g, inplace=True)\n    return a, user(g)",
     "loop": "    for _ in range(2):\n        a = user(g), user(g)\n        g.mul_(2)\n    return a",
 }
 
@@ -119,6 +126,12 @@ def test_only_plain_functions_take_a_copy(tmp_path: Path) -> None:
     calls = "".join(f"    {name}(g)\n    {name}(g)\n" for name in bodies)
     found = sharing(tmp_path, f"{HEAD}\n\n{text}\n\n\ndef caller(g):\n{calls}")
     assert {s.function.qualname for s in found.shares if s.given} <= {"plain", "user"}
+
+
+def test_a_function_that_is_defined_twice_is_left_alone(tmp_path: Path) -> None:
+    twice = "    def caller(g):\n        return user(g), user(g)\n"
+    assert not sharing(tmp_path, f"{HEAD}\n\nif STATE is None:\n{twice}else:\n{twice}").shares
+    assert not sharing(tmp_path, f"{HEAD}\n\nclass Op:\n{twice}\n{twice}").shares
 
 
 def test_a_caller_whose_callees_take_nothing_stays(tmp_path: Path) -> None:

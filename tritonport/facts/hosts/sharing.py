@@ -8,6 +8,7 @@ first to the last of them writes that memory.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,8 @@ from tritonport.facts.hosts.memory import Host, Key
 from tritonport.facts.hosts.syntax import passed, positions, stored_names
 from tritonport.facts.hosts.writes import HostWrites, runtime_helper
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+"""What binds names of its own: a name in it may be another one."""
 COPY = "head_first"
 """The run-time helper that makes one copy: `head_first(tensor, heads)`."""
 
@@ -127,17 +130,25 @@ class Sharing:
         return names
 
     def _hosts(self) -> Iterator[tuple[Definition, Host]]:
-        """Functions and methods at the top level of modules, but for jit functions and the run-time helpers."""
+        """Functions and methods at the top level of modules, but for jit functions and the run-time helpers.
+
+        One that is defined twice is left out: which of them is called is not known.
+        """
+        found = [d for d in self._functions() if d.module.rpartition(".")[2] != RUNTIME_MODULE]
+        times = Counter(definition.key for definition in found)
+        for definition in found:
+            node = definition.node
+            if times[definition.key] == 1 and not isinstance(node, ast.ClassDef):
+                yield definition, self.writes.memory.host(definition.module, node)
+
+    def _functions(self) -> Iterator[Definition]:
         for definition in self.analysis.index.definitions:
-            if definition.module.rpartition(".")[2] == RUNTIME_MODULE:
-                continue
             if isinstance(definition.node, ast.ClassDef):
                 for node in definition.node.body:
-                    if isinstance(node, ast.FunctionDef):
-                        owner = Definition(definition.module, node, definition.node.name)
-                        yield owner, self.writes.memory.host(definition.module, node)
+                    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                        yield Definition(definition.module, node, definition.node.name)
             elif definition.key not in self.analysis.functions:
-                yield definition, self.writes.memory.host(definition.module, definition.node)
+                yield definition
 
     def _uses(self, host: Host, takers: Mapping[tuple[str, str], _Name]) -> Iterator[tuple[str, Use]]:
         for found in self._calls(host):
@@ -157,7 +168,8 @@ class Sharing:
         return self._known[host.key]
 
     def _read_calls(self, host: Host) -> Iterator[_Call]:
-        inside = {id(node) for function in host.nested for node in ast.walk(function)}
+        inner = (n for n in ast.walk(host.node) if isinstance(n, _SCOPES) and n is not host.node)
+        inside = {id(node) for scope in inner for node in ast.walk(scope)}
         kernels: dict[int, str] = {}
         places: dict[int, int] = {}
         for place, statement in enumerate(host.node.body):

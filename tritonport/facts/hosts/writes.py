@@ -188,10 +188,18 @@ class HostWrites:
     def between(self, host: Host, body: Sequence[ast.stmt], name: str) -> str | None:
         """What may write, in these statements of a function, the memory that a name holds there; None if nothing."""
         held = self.memory.anywhere(host).get(name, frozenset({OUTSIDE}))
-        for place, written in self._writes(host, [*body, *host.nested]):
+        for place, written in (*self._writes(host, [*body, *host.nested]), *self._in_lambdas(host)):
             if _meet(held, written):
                 return ast.unparse(place)
         return None
+
+    def _in_lambdas(self, host: Host) -> Iterator[tuple[ast.AST, Origins]]:
+        """What a lambda writes, wherever it stands: it may be called at any place."""
+        anywhere = self.memory.anywhere(host)
+        for function in (n for n in ast.walk(host.node) if isinstance(n, ast.Lambda)):
+            for node in ast.walk(function.body):
+                for value in self._written_at(host, node):
+                    yield node, self.memory.origins(host, value, anywhere)
 
     def written(self, host: Host) -> Origins:
         """Parameters (and OUTSIDE) whose memory a call of a function may write."""
@@ -234,6 +242,8 @@ class HostWrites:
         """Expressions whose memory a call may write."""
         yield from (k.value for k in call.keywords if k.arg == "out")
         every = [value for _, value in passed(call, ())]
+        if any(k.arg == "inplace" for k in call.keywords):
+            yield from every
         if isinstance(call.func, ast.Subscript):
             yield from self._written_by_launch(call)
         elif (helper := runtime_helper(self.analysis.index, host.home, call)) is not None:
@@ -276,7 +286,8 @@ class HostWrites:
             elif name not in _READING | MAKERS:
                 yield from (call.func.value, *every)
         elif not (isinstance(call.func, ast.Name) and self._is_nested_or_builtin(host, call.func.id)):
-            yield from every
+            # A callable may hold what it writes: `functools.partial(update, g)`.
+            yield from (call.func, *every)
 
     def _dotted(self, host: Host, func: ast.expr) -> str | None:
         """The one name outside the package that is called, through no local name."""
