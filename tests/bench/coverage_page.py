@@ -44,6 +44,8 @@ class Line:
     use: dict[str, float] = field(default_factory=dict[str, float])
     npu: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     reasons: list[str] = field(default_factory=list[str])
+    failed: dict[str, str] = field(default_factory=dict[str, str])
+    """By tier, the first reason."""
 
     @property
     def launched(self) -> bool:
@@ -63,7 +65,8 @@ def main(paths: Sequence[str]) -> int:
         pages = {entry: lines(found) for entry, found in sorted(families.items())}
         for answer in nearest:
             if answer["source"]["version"] == version:
-                _add_nearest(pages.get(answer["source"]["entry"], []), answer["nearest"])
+                for found in pages.values():
+                    _add_nearest(found, answer["nearest"])
         for text in release(version, pages):
             print(text)
     return 0
@@ -79,10 +82,14 @@ def release(version: str, families: Mapping[str, Sequence[Line]]) -> Iterator[st
         yield "|---|---|---|---|---|---|---|"
         yield from (_row(line) for line in found)
         yield ""
-        notes = [f"- `{_short(line.name)}`: {reason}" for line in found for reason in line.reasons]
+        notes = [f"- `{_short(line.name)}`: {reason}" for line in found for reason in _notes(line)]
         yield from notes
         if notes:
             yield ""
+
+
+def _notes(line: Line) -> list[str]:
+    return [*line.reasons, *(f"{tier}: {why}" for tier, why in line.failed.items())]
 
 
 def lines(records: Iterable[Mapping[str, Any]]) -> list[Line]:
@@ -96,6 +103,7 @@ def lines(records: Iterable[Mapping[str, Any]]) -> list[Line]:
             line.outcome, line.reasons = kernel["outcome"], []
             line.tiers |= {tier: result for tier, result in kernel["tiers"].items() if result != "not-run"}
             line.launches += _launches(record, kernel["name"])
+            _add_failures(line, record)
             _add_reasons(line, kernel)
             _add_sides(line, kernel)
             line.reasons += _refused(line.npu, line.reasons)
@@ -112,6 +120,15 @@ def _add_nearest(found: Iterable[Line], nearest: Mapping[str, str]) -> None:
 def _launches(record: Mapping[str, Any], name: str) -> int:
     cases = record.get("interpret", {}).get("cases", ())
     return sum(case["before"][name]["launches"] for case in cases if name in case["before"])
+
+
+def _add_failures(line: Line, record: Mapping[str, Any]) -> None:
+    for tier in ("interpret", "hazard"):
+        for found in record.get(tier, {}).get("kernels", ()):
+            if found["name"] == line.name and found["result"] == "pass":
+                line.failed.pop(tier, None)
+            elif found["name"] == line.name and found["result"] == "fail":
+                line.failed[tier] = found["reasons"][0]
 
 
 def _add_reasons(line: Line, kernel: Mapping[str, Any]) -> None:

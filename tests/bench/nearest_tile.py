@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tritonport.discover import analyse
+from tritonport.discover import Analysis, analyse
+from tritonport.discover.functions import reached
 from tritonport.facts.tiles import tiles_of
 from tritonport.npu.capture import Captured, Device, Variants, capture
 from tritonport.npu.cases import cases_for
@@ -72,12 +73,7 @@ def nearest(
 ) -> dict[str, Fits]:
     chosen, chip = choose_target(target)
     analysis = analyse(source)
-    read = {
-        key: tiles_of(analysis.index, function)
-        for key, function in analysis.functions.items()
-        if key in wanted
-    }
-    tiles = {key: [*(tile.name for tile in found.parameters), *found.fixed] for key, found in read.items()}
+    tiles = {key: _shapes(analysis, key) for key in analysis.functions if key in wanted}
     declared = cases_for(source, None)
     plain = capture(toolchain, chip, source, out, declared)
     ladders = {key: list(_ladder(_sizes(plain, key, names))) for key, names in tiles.items()}
@@ -100,6 +96,16 @@ def nearest(
         first = next((number for number in range(len(steps)) if fits(key, number)), None)
         found[key] = (None, steps) if first is None else (steps[first], steps[:first])
     return found
+
+
+def _shapes(analysis: Analysis, key: str) -> list[str]:
+    """Parameters that are sizes of tiles in a kernel or, under the same name, in a helper of it."""
+    known = analysis.functions[key].parameters
+    found: dict[str, None] = {}
+    for function in reached(analysis.functions, key):
+        tiles = tiles_of(analysis.index, function)
+        found |= dict.fromkeys((*(tile.name for tile in tiles.parameters), *tiles.fixed))
+    return [name for name in found if name in known]
 
 
 def _captured(

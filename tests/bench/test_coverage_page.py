@@ -46,6 +46,18 @@ def test_records_of_one_entry_add_up() -> None:
     assert line.reasons == ["crash (y)"]
 
 
+def test_a_failure_says_why_until_a_later_record_passes() -> None:
+    def hazard(result: str, *reasons: str) -> dict[str, Any]:
+        found = {"name": "p.a:k", "result": result, "reasons": list(reasons)}
+        return {**record(kernel("p.a:k", tiers={"hazard": result})), "hazard": {"kernels": [found]}}
+
+    failed, passed = hazard("fail", "x: two tasks", "y: two tasks"), hazard("pass")
+    (line,) = lines([failed])
+    assert line.failed == {"hazard": "x: two tasks"}
+    (line,) = lines([failed, passed])
+    assert (line.failed, line.tiers["hazard"]) == ({}, "pass")
+
+
 def test_a_kernel_of_two_families_is_counted_once_and_fits_where_both_do() -> None:
     def family(fits: bool) -> Line:
         tiers, sides = {"interpret": "pass"}, {"before": False, "after": fits}
