@@ -23,9 +23,8 @@ def comments(text: str) -> Counter[str]:
     return Counter(token.string for token in tokens if token.type == tokenize.COMMENT)
 
 
-def check_output(file: str, before: str, tree: cst.Module) -> cst.Module:
-    """Re-parse equality, compilation, comments kept. Returns the re-parsed tree, for the second run."""
-    text = tree.code
+def check_output(file: str, before: str, tree: cst.Module, text: str) -> None:
+    """Re-parse equality, compilation, comments kept. text: the tree, printed."""
     try:
         compile(text, file, "exec", dont_inherit=True)
         again = cst.parse_module(text)
@@ -39,7 +38,6 @@ def check_output(file: str, before: str, tree: cst.Module) -> cst.Module:
     gone = top_level_names(before) - top_level_names(text)
     if gone:
         raise GateError(f"{file}: names vanished from the module: {', '.join(sorted(gone))}")
-    return again
 
 
 _LAYOUT: tuple[type[cst.CSTNode], ...] = (

@@ -88,7 +88,7 @@ def run_file(
         text, origins = after, moved
     changed = text != module.text
     if changed:
-        check_output(str(module.file), module.text, tree)
+        check_output(str(module.file), module.text, tree, text)
     gone = still_dropped(gone, origins)
     findings = tuple(unresolved)
     return FileResult(

@@ -11,6 +11,7 @@ from tritonport.discover.index import Definition
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import Build, RuleResult
 from tritonport.facts.dispatch import Dispatchers
+from tritonport.facts.walk import children
 from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.passes.syntax import written
 from tritonport.record import RuleClass
@@ -31,9 +32,9 @@ class HostDevice:
         result = RuleResult()
         helpers = self._dispatch(file, result)
         if any(set(site.kernels) & set(file.programs.plans) for site in file.sites):
-            visitor = _Device(file, result)
-            file.tree.visit(visitor)
-            helpers |= visitor.helpers
+            device = _Device(file, result)
+            device.see(file.tree)
+            helpers |= device.helpers
         import_from_runtime(file, result, sorted(helpers))
         return result
 
@@ -83,11 +84,10 @@ def _kernel(file: FileContext, definition: Definition) -> str | None:
     )
 
 
-class _Device(cst.CSTVisitor):
+class _Device:
     """Finds what names CUDA in host code; jit functions are left alone."""
 
     def __init__(self, file: FileContext, result: RuleResult) -> None:
-        super().__init__()
         self.file, self.result = file, result
         self.helpers: set[str] = set()
         self.written = frozenset(written(file.tree))
@@ -101,13 +101,34 @@ class _Device(cst.CSTVisitor):
         self.helpers.add(helper)
         self.result.rewrite(node, build)
 
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+    def see(self, node: cst.CSTNode) -> None:
+        """The node and what is below it, from the outside in."""
+        if self._enters(node):
+            for child in children(node):
+                self.see(child)
+
+    def _enters(self, node: cst.CSTNode) -> bool:
+        """Looks at one node; False where nothing below it is to be looked at."""
+        kind = type(node)
+        if kind is cst.FunctionDef:
+            return self._function(cst.ensure_type(node, cst.FunctionDef))
+        if kind is cst.Attribute:
+            return self._attribute(cst.ensure_type(node, cst.Attribute))
+        if kind is cst.Decorator:
+            self._decorator(cst.ensure_type(node, cst.Decorator))
+        elif kind is cst.Call:
+            self._call(cst.ensure_type(node, cst.Call))
+        elif kind is cst.Comparison:
+            self._comparison(cst.ensure_type(node, cst.Comparison))
+        return True
+
+    def _function(self, node: cst.FunctionDef) -> bool:
         targets = [
             d.decorator.func if isinstance(d.decorator, cst.Call) else d.decorator for d in node.decorators
         ]
         return not any(JIT & set(self.file.externals(t)) for t in targets)
 
-    def visit_Decorator(self, node: cst.Decorator) -> None:
+    def _decorator(self, node: cst.Decorator) -> None:
         target = node.decorator.func if isinstance(node.decorator, cst.Call) else node.decorator
         if "torch.compile" in self.file.externals(target):
             self._replace(
@@ -116,7 +137,7 @@ class _Device(cst.CSTVisitor):
                 lambda updated: call(self._name("off_npu"), [cst.Arg(_expression(updated))]),
             )
 
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
+    def _attribute(self, node: cst.Attribute) -> bool:
         if node in self.written:
             return True
         if node.attr.value == CORES:
@@ -137,7 +158,7 @@ class _Device(cst.CSTVisitor):
             )
         return True
 
-    def visit_Call(self, node: cst.Call) -> None:
+    def _call(self, node: cst.Call) -> None:
         if isinstance(node.func, cst.Attribute) and node.func.attr.value == "cuda":
             self._cuda_method(node)
         is_device_call = bool(DEVICE_CALLS & set(self.file.externals(node.func)))
@@ -162,7 +183,7 @@ class _Device(cst.CSTVisitor):
 
         self._replace(node, "device_name", build)
 
-    def visit_Comparison(self, node: cst.Comparison) -> None:
+    def _comparison(self, node: cst.Comparison) -> None:
         """`x.device.type == "cuda"`."""
         if isinstance(node.left, cst.Attribute) and node.left.attr.value == "type":
             for target in node.comparisons:
