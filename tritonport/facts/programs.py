@@ -101,6 +101,9 @@ GRID_COLLAPSE = "grid-collapse"
 """The rule without which a launch keeps its grid."""
 
 
+ONE_GRID = "write its grid once, as a tuple or a function of the tiles"
+
+
 def plan_programs(analysis: Analysis, *, keep_grids: bool = False) -> Programs:
     """Plan every reachable kernel that counts or stands apart; unreachable ones stay as they are.
 
@@ -120,7 +123,7 @@ def plan_programs(analysis: Analysis, *, keep_grids: bool = False) -> Programs:
             programs.refused[kernel.name] = escaped.get(kernel.name) or Refusal(
                 str(kernel.file),
                 kernel.line,
-                "no launch of it is found: name a folder that holds its launches",
+                "no launch of it is found: nothing here starts it; name a folder that holds its launches",
             )
     for key in wanted:
         sites = tuple(s for s in analysis.sites if key in s.kernels)
@@ -242,7 +245,7 @@ def _refuse_sites(analysis: Analysis, key: str, sites: tuple[LaunchSite, ...]) -
             return Refusal(file, site.node.lineno, "only some of its launches are already migrated")
         why = _obscure(site)
         if why is not None and tuned:
-            return Refusal(file, site.node.lineno, f"{why}, and the kernel is tuned")
+            return Refusal(file, site.node.lineno, f"{why}, and the kernel is tuned: {ONE_GRID}")
     return None
 
 
