@@ -8,10 +8,12 @@ import pty
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.cli import KERNEL, SCRIPT, package, tritonport
+from tritonport import __version__
 from tritonport.cli.diff_cmd import diff
 from tritonport.cli.report_cmd import render, report
 from tritonport.errors import UserError
@@ -106,3 +108,77 @@ def test_a_mistake_is_one_line(demo: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("tritonport: missing.json: no such file")
+
+
+def in_a_shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A line of bash in which `tritonport` is this one; the status is the command's, not that of what reads it."""
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line],
+        cwd=cwd,
+        env={**os.environ, "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("diff demo out | head -n 1", 0),
+        ("report run.json --format sarif | head -c 1", 0),
+        ("migrate demo -o again --format json | head -c 1", 1),
+        ("report run.json --format markdown >&-", 0),
+        ("diff demo out --emit patch >&-", 0),
+    ],
+)
+def test_a_reader_that_stops_changes_no_exit_status(demo: Path, command: str, code: int) -> None:
+    done = in_a_shell(f"tritonport {command}", demo)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_a_full_disk_is_one_line(demo: Path) -> None:
+    done = in_a_shell("tritonport diff demo out > /dev/full", demo)
+    assert (done.returncode, done.stderr) == (2, "tritonport: No space left on device\n")
+
+
+FOREIGN: list[Callable[[dict[str, Any]], object]] = [
+    lambda run: run["kernels"][0].pop("tiers"),
+    lambda run: run.update(kernels="none"),
+    lambda run: run.update(kernels=[{"name": "a:b"}]),
+    lambda run: run["changes"]["files"][0]["hunks"][0]["lines"].insert(0, 5),
+    lambda run: run["kernels"][0].update(tiers={"parse": "pass"}),
+]
+
+
+@pytest.mark.parametrize("change", FOREIGN)
+@pytest.mark.parametrize("name", ["html", "sarif", "markdown", "junit", "github"])
+def test_a_record_of_another_version_is_told(
+    demo: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], name: str
+) -> None:
+    run = json.loads((demo / "run.json").read_text())
+    change(run)
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    try:
+        report(tmp_path / "run.json", tmp_path / "to", output_format=name, quiet=True)
+    except UserError as error:
+        assert f"not a record as this version writes it; tritonport {__version__} made it" in str(error)
+        assert not (tmp_path / "to").exists()
+    else:
+        assert name not in ("html", "sarif"), "these read every part"
+
+
+def test_an_empty_run_has_every_report(demo: Path, tmp_path: Path) -> None:
+    run = json.loads((demo / "run.json").read_text())
+    run["kernels"], run["changes"]["files"] = [], []
+    run["summary"] = dict.fromkeys(run["summary"], 0)
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    for name in ("html", "sarif", "markdown", "junit", "github"):
+        report(
+            tmp_path / "run.json",
+            tmp_path / name,
+            demo / "run.json" if name == "html" else None,
+            output_format=name,
+            quiet=True,
+        )
+        assert (tmp_path / name).stat().st_size

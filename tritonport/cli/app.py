@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 import traceback
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from tritonport import __version__
 from tritonport.cli.check_cmd import check
+from tritonport.cli.console import silence_stdout
 from tritonport.cli.diff_cmd import diff
 from tritonport.cli.doctor_cmd import doctor
 from tritonport.cli.migrate_cmd import migrate
@@ -73,7 +75,15 @@ def _options(
 def main() -> None:
     """Entry point: exit statuses of tritonport.errors.ExitCode, 130 when interrupted, 143 when told to end."""
     signal.signal(signal.SIGTERM, _terminate)
+    _open_streams()
     sys.exit(_run())
+
+
+def _open_streams() -> None:
+    """A command that is started with stdout or stderr closed (`>&-`) has none in Python."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _terminate(*_: object) -> NoReturn:
@@ -85,10 +95,13 @@ def _run() -> int:
     try:
         result = app(standalone_mode=False)
     except UserError as error:
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
         return _fail(f"tritonport: {error}")
     except (typer.Abort, KeyboardInterrupt):
         return _fail("tritonport: interrupted, the previous output is whole", INTERRUPTED)
     except BrokenPipeError:
+        silence_stdout()
         return ExitCode.OK
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""

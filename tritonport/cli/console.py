@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -11,9 +13,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 Show = Callable[[str, int, int], None]
 
 
+class _Stdout(Console):
+    """A reader that has seen enough (`| head`) changes nothing: the command ends as it would have ended."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        silence_stdout()
+
+
+def silence_stdout() -> None:
+    """What is written from now on goes nowhere; Python would complain at its end about what it could not flush."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def stdout() -> Console:
     """Where a command's result goes. NO_COLOR and a pipe are honoured by rich."""
-    return Console()
+    return _Stdout()
 
 
 def note(text: str, *, quiet: bool = False) -> None:

@@ -24,6 +24,8 @@ from tritonport.report.write import check_target, write_bytes
 
 SUFFIXES = {".html": "html", ".htm": "html", ".sarif": "sarif", ".md": "markdown", ".xml": "junit"}
 FORMATS = ("html", "sarif", "markdown", "junit", "github")
+UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What a report stumbles over in a record that was edited by hand, or that another version made."""
 MEMBERS = ("tool", "source", "target", "profile", "kernels", "summary")
 
 
@@ -64,12 +66,27 @@ def report(
             raise UserError(
                 "the record holds no changes", "migrate writes them; verify does not", file=str(file)
             )
-    text = render(name, data, old)
+    try:
+        text = render(name, data, old)
+    except UNREADABLE as error:
+        raise UserError(*_other_version(data), file=str(run)) from error
     if to is None:
         sys.stdout.write(text)
     else:
         write_bytes(to, text.encode())
         note(f"{name} report of {run.name}: {to}", quiet=quiet)
+
+
+def _other_version(run: Mapping[str, Any]) -> tuple[str, str]:
+    """What is wrong with a record whose parts are not where this version looks for them, and the way out."""
+    tool = run["tool"]
+    made = (
+        f"tritonport {tool['version']}" if isinstance(tool, dict) and "version" in tool else "something else"
+    )
+    return (
+        f"not a record as this version writes it; {made} made it",
+        "migrate again, or make the report with the version that made the record",
+    )
 
 
 def render(name: str, run: Mapping[str, Any], old: Mapping[str, Any] | None) -> str:

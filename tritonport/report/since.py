@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,9 @@ Kind = Literal["upstream", "rule", "configuration"]
 Run = Mapping[str, Any]
 """A parsed run.json."""
 HunkData = Mapping[str, Any]
+Placed = tuple[str, HunkData]
+"""A hunk with the path of its file."""
+_Functions = dict[tuple[str, str], list[HunkData]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +63,35 @@ def compare(new: Run, old: Run) -> Since:
     added = [(path, hunk) for path, hunk in hunks(new) if hunk["fingerprint"] not in theirs]
     left = [(path, hunk) for path, hunk in hunks(old) if hunk["fingerprint"] not in ours]
     moved = _moved(added, left)
+    causes = _Causes(new, old)
     changed = {
-        hunk["fingerprint"]: _causes(new, old, path, hunk)
+        hunk["fingerprint"]: causes.of(path, hunk, causes.before)
         for path, hunk in added
         if hunk["fingerprint"] not in moved
     }
+    followed = {mark for _, mark in moved.values()}
     gone = Counter(
-        (path, hunk["function"], _causes(new, old, path, hunk))
-        for path, hunk in left  # what moved was taken out of it
+        (path, hunk["function"], causes.of(path, hunk, causes.now))
+        for path, hunk in left
+        if hunk["fingerprint"] not in followed
     )
-    same = len(ours & theirs) + len(moved)
     where = tuple(Gone(*key, count) for key, count in gone.items())
-    return Since(release_of(old), changed, moved, same, where)
+    files = {mark: path for mark, (path, _) in moved.items()}
+    return Since(release_of(old), changed, files, len(ours & theirs) + len(moved), where)
 
 
-def _moved(added: list[tuple[str, HunkData]], left: list[tuple[str, HunkData]]) -> dict[str, str]:
-    """Hunks that stand in another file now: fingerprint -> the earlier file. They are taken out of `left`."""
-    moved: dict[str, str] = {}
+def _moved(added: Sequence[Placed], left: Sequence[Placed]) -> dict[str, tuple[str, str]]:
+    """Hunks that stand in another file now: fingerprint -> the earlier file and fingerprint."""
+    places: dict[str, list[tuple[str, str]]] = {}
+    for path, hunk in left:
+        places.setdefault(content(hunk), []).append((path, hunk["fingerprint"]))
+    moved: dict[str, tuple[str, str]] = {}
     for path, hunk in added:
-        mark = content(hunk)
-        places = ((at, was, other) for at, (was, other) in enumerate(left))
-        at = next((at for at, was, other in places if was != path and content(other) == mark), None)
-        if at is not None:
-            moved[hunk["fingerprint"]] = left.pop(at)[0]
+        known = places.get(content(hunk), [])
+        place = next((place for place in known if place[0] != path), None)
+        if place is not None:
+            known.remove(place)
+            moved[hunk["fingerprint"]] = place
     return moved
 
 
@@ -112,21 +121,34 @@ def release_of(run: Run) -> str:
     return f"{source['entry']} ({source['digest'].removeprefix('sha256:')[:12]})"
 
 
-def _causes(new: Run, old: Run, path: str, hunk: HunkData) -> tuple[Cause, ...]:
-    """Causes that touch this hunk itself; where there is none, what changed anywhere."""
-    function = hunk["function"]
-    mine = [h for p, h in hunks(new) if p == path and h["function"] == function]
-    before = [h for p, h in hunks(old) if p == path and h["function"] == function]
-    rules = frozenset[str]().union(*(hunk_rules(h) for h in [hunk, *mine, *before]))
-    direct = [
-        *_upstream(new, old, path, hunk, before if hunk in mine else mine),
-        *_configuration(new, old, rules),
-        *_rules(new, old, rules),
-    ]
-    return tuple(direct) or tuple(_anywhere(new, old))
+class _Causes:
+    """What two runs differ in, asked hunk by hunk. before, now: the hunks of each run by file and function."""
+
+    def __init__(self, new: Run, old: Run) -> None:
+        self.new, self.old = new, old
+        self.now, self.before = _by_function(new), _by_function(old)
+
+    def of(self, path: str, hunk: HunkData, others: _Functions) -> tuple[Cause, ...]:
+        """Causes that touch this hunk itself; where there is none, what changed anywhere. others: of the other run."""
+        key = (path, hunk["function"])
+        own = [*self.now.get(key, ()), *self.before.get(key, ())]
+        rules = frozenset[str]().union(*(hunk_rules(h) for h in own))
+        direct = [
+            *_upstream(self.new, self.old, path, hunk, others.get(key, ())),
+            *_configuration(self.new, self.old, rules),
+            *_rules(self.new, self.old, rules),
+        ]
+        return tuple(direct) or tuple(_anywhere(self.new, self.old))
 
 
-def _upstream(new: Run, old: Run, path: str, hunk: HunkData, others: list[HunkData]) -> Iterator[Cause]:
+def _by_function(run: Run) -> _Functions:
+    found: _Functions = {}
+    for path, hunk in hunks(run):
+        found.setdefault((path, hunk["function"]), []).append(hunk)
+    return found
+
+
+def _upstream(new: Run, old: Run, path: str, hunk: HunkData, others: Sequence[HunkData]) -> Iterator[Cause]:
     was, now = (run["changes"]["sources"].get(path) for run in (old, new))
     if was == now:
         return
