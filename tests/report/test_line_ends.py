@@ -7,6 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -30,6 +31,7 @@ FILES: dict[str, bytes] = {
     "no_end_tail": TAIL.rstrip("\n").encode(),
     "form_feed": RETURNS.replace("\n\n\n@", "\n\x0c\n\n@").replace("def halve(", "\x0cdef halve(").encode(),
     "separators": KERNEL.replace("Doubles", "D\u00f6\u2028ubles \x1c \x85 \U0001f600").encode(),
+    "sp ace \u00e4%20": KERNEL.encode(),
     "byte_order_mark": f"\ufeff{KERNEL}".encode(),
 }
 each = pytest.mark.parametrize("name", FILES)
@@ -68,7 +70,8 @@ def fixed(text: str, edits: list[Any], newlines: list[str]) -> str:
 def test_the_fixes_of_sarif_make_the_output(made: Path, name: str) -> None:
     (run,) = json.loads((made / "run.sarif").read_text())["runs"]
     changes = [c for r in run["results"] for fix in r.get("fixes", ()) for c in fix["artifactChanges"]]
-    own = [c for c in changes if c["artifactLocation"]["uri"] == f"demo/{name}.py"]
+    own = [c for c in changes if unquote(c["artifactLocation"]["uri"]) == f"demo/{name}.py"]
+    assert all(re.fullmatch(r"[\w./%~-]+", c["artifactLocation"]["uri"], re.ASCII) for c in changes)
     edits = [edit for change in own for edit in change["replacements"]]
     assert edits
     text = fixed(FILES[name].decode("utf-8-sig"), edits, run["newlineSequences"])

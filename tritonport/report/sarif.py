@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote
 
 from tritonport.report.figures import Run
 from tritonport.report.findings import OVERRIDE, Finding, findings, tier_rule
@@ -97,7 +98,7 @@ def _artifacts(run: Run) -> list[dict[str, Any]]:
 
 
 def _location(path: str, base: str = UPSTREAM) -> dict[str, str]:
-    return {"uri": path, "uriBaseId": base}
+    return {"uri": quote(path), "uriBaseId": base}
 
 
 def _descriptor(name: str, page: RulePage | None) -> dict[str, Any]:
