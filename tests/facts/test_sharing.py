@@ -16,7 +16,7 @@ import torch
 import triton
 import triton.language as tl
 import torch.distributed as dist
-from tritonport_runtime import head_first
+from tritonport_runtime import head_first, unrouted
 
 TABLE = {}
 STATE = torch.zeros(4)
@@ -120,12 +120,13 @@ def test_only_plain_functions_take_a_copy(tmp_path: Path) -> None:
         "changes": "def {}(g):\n    g.mul_(2)\n    return user(g)",
         "binds": "def {}(g):\n    g = g + 1\n    return user(g)",
         "packs": "def {}(*g):\n    return user(g)",
+        "seen": "@unrouted(torch.no_grad())\ndef {}(g):\n    return user(g)",
         "plain": "def {}(g, **options):\n    return user(g)",
     }
     text = "\n\n\n".join(body.format(name) for name, body in bodies.items())
     calls = "".join(f"    {name}(g)\n    {name}(g)\n" for name in bodies)
     found = sharing(tmp_path, f"{HEAD}\n\n{text}\n\n\ndef caller(g):\n{calls}")
-    assert {s.function.qualname for s in found.shares if s.given} <= {"plain", "user"}
+    assert {s.function.qualname for s in found.shares if s.given} == {"plain", "seen", "user"}
 
 
 def test_a_function_that_is_defined_twice_is_left_alone(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tritonport.discover import Analysis
-from tritonport.discover.index import Definition, FunctionNode, Value
+from tritonport.discover.index import Definition, External, FunctionNode, Index, Value
+from tritonport.discover.launches import is_runtime_call
 from tritonport.facts.hosts.syntax import (
     bindings,
     is_number,
@@ -234,7 +235,9 @@ class HostMemory:
         back = self.returned(callee)
         given = (v for name, v in passed(call, positions(callee.node)) if name is None or name in back)
         # What stands before a function may hand out one result twice (a cache).
-        own: Origins = frozenset({OUTSIDE}) if OUTSIDE in back or callee.node.decorator_list else NONE
+        own: Origins = (
+            frozenset({OUTSIDE}) if OUTSIDE in back or not is_plain(self.analysis.index, callee) else NONE
+        )
         return (own | {id(call)}).union(*(self.origins(host, value, held) for value in given))
 
 
@@ -330,6 +333,24 @@ def _fixed(host: Host, call: ast.Call, node: FunctionNode) -> dict[str, bool]:
 def either(left: Held, right: Held) -> Held:
     """What names hold where two ways meet."""
     return {name: left.get(name, NONE) | right.get(name, NONE) for name in (*left, *right)}
+
+
+def runtime_helper(index: Index, module: str, call: ast.Call) -> str | None:
+    """The helper of the emitted run-time module that is called, whatever the file calls it."""
+    if not is_runtime_call(index, module, call):
+        return None
+    for meaning in index.meanings(module, call.func):
+        if isinstance(meaning, Definition):
+            return meaning.node.name
+        if isinstance(meaning, External):
+            return meaning.dotted.rpartition(".")[2]
+    return None
+
+
+def is_plain(index: Index, host: Host) -> bool:
+    """Whether a call of a function runs its body: no decorator stands before it, or one that only sees it."""
+    found = host.node.decorator_list
+    return all(isinstance(d, ast.Call) and runtime_helper(index, host.home, d) == "unrouted" for d in found)
 
 
 def last(func: ast.expr) -> str:

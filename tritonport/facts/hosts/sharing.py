@@ -16,9 +16,9 @@ from functools import cached_property
 from tritonport.discover import Analysis
 from tritonport.discover.index import Definition
 from tritonport.discover.launches import RUNTIME_MODULE
-from tritonport.facts.hosts.memory import Host, Key
+from tritonport.facts.hosts.memory import Host, Key, is_plain, runtime_helper
 from tritonport.facts.hosts.syntax import passed, positions, stored_names
-from tritonport.facts.hosts.writes import HostWrites, runtime_helper
+from tritonport.facts.hosts.writes import HostWrites
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 """What binds names of its own: a name in it may be another one."""
@@ -192,7 +192,9 @@ class Sharing:
     def _takes(self, found: _Name) -> bool:
         """Whether a caller may hand over the copy of this parameter."""
         host = found.host
-        if found.definition.owner is not None or host.node.decorator_list or found.name in host.local:
+        if found.definition.owner is not None or found.name in host.local:
+            return False
+        if not is_plain(self.analysis.index, host):
             return False
         if found.name not in host.parameters or isinstance(host.node, ast.AsyncFunctionDef):
             return False

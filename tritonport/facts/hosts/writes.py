@@ -8,10 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tritonport.discover import Analysis
-from tritonport.discover.index import Definition, External, Index, Value
-from tritonport.discover.launches import is_runtime_call
+from tritonport.discover.index import External, Value
 from tritonport.facts.hosts.kernel_stores import KernelStores
-from tritonport.facts.hosts.memory import MAKERS, OUTSIDE, Host, HostMemory, Key, Origins, last
+from tritonport.facts.hosts.memory import (
+    MAKERS,
+    OUTSIDE,
+    Host,
+    HostMemory,
+    Key,
+    Origins,
+    last,
+    runtime_helper,
+)
 from tritonport.facts.hosts.syntax import own_nodes, passed, positions, statements
 
 _READING = frozenset(
@@ -344,18 +352,6 @@ _BUILTINS = frozenset(
         "repr",
     }
 )
-
-
-def runtime_helper(index: Index, module: str, call: ast.Call) -> str | None:
-    """The helper of the emitted run-time module that is called, whatever the file calls it."""
-    if not is_runtime_call(index, module, call):
-        return None
-    for meaning in index.meanings(module, call.func):
-        if isinstance(meaning, Definition):
-            return meaning.node.name
-        if isinstance(meaning, External):
-            return meaning.dotted.rpartition(".")[2]
-    return None
 
 
 def _meet(held: Origins, written: Origins) -> bool:
