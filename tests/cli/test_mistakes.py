@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -251,3 +254,17 @@ def test_a_grid_that_cannot_be_understood_leaves_one_kernel_as_it_is(tmp_path: P
     assert done.stdout.splitlines()[0].startswith("not-converted")
     assert (tmp_path / "out" / "demo" / "rows.py").is_file()
     assert not (tmp_path / "out" / "demo" / "odd.py").exists()
+
+
+def test_interrupted_while_it_starts(tmp_path: Path) -> None:
+    """The interrupt comes with the first import of a library, as if somebody pressed Ctrl-C at once."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "tritonport", "doctor"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "tritonport: interrupted, the previous output is whole\n"
