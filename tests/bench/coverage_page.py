@@ -28,6 +28,8 @@ where one of them launches it, or the compile tier captures its launch at real s
 - **fits**: memory planning of the Ascend compiler passed in every case ([npu-compile.md](npu-compile.md)); the per cent
   are of the unified buffer, the worst case. `-`: no case at real size.
 - A kernel that several families launch is listed with each and counted once.
+- Where something is open, what was said follows: the rule's or the compiler's words, the tier's first finding, and the
+  nearest tile that the compiler takes (`tests/bench/nearest_tile.py` halves tiles up to four times), or those tried.
 """
 
 
