@@ -196,3 +196,11 @@ def test_report_writes_the_page(demo: Path, tmp_path: Path, capfd: pytest.Captur
     assert said.out == "" and "review.html" in said.err
     report(demo / "run.json", tmp_path / "review.html", quiet=True)
     assert capfd.readouterr().err == ""
+
+
+def test_what_the_user_asserts_is_shown(full: Run) -> None:
+    full["settings"]["assumptions"] = ["T % 64 == 0"]
+    assert "<code>--assume</code>, and checked in front of every launch" in review_html(full)
+    assert "<code>T % 64 == 0</code>" in review_html(full)
+    del full["settings"]["assumptions"]
+    assert "--assume" not in review_html(full)

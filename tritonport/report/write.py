@@ -86,7 +86,10 @@ def write_bytes(path: Path, data: bytes) -> None:
         with path.open("ab") as summary:
             summary.write(data)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    except OSError as error:
+        raise UserError(f"cannot write {path}", error.strerror or "") from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
