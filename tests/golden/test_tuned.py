@@ -76,6 +76,21 @@ def test_per_head_numbers_of_matrix_kernels_become_contiguous(fla_tree: FlaTree,
 
 
 @versions
+def test_callers_that_feed_several_kernels_copy_once(fla_tree: FlaTree, version: str) -> None:
+    """Forward and backward of the operator hand one copy of the gates, and one of beta, to every matrix kernel."""
+    result = migrated(fla_tree(version), "tuned")
+    text = (result.out / "fla" / "ops" / "gated_delta_rule" / "chunk.py").read_text(encoding="utf-8")
+    made = [line.strip() for line in text.splitlines() if "= shared_head_first(" in line]
+    forward = (
+        ["g"] if version == "0.6.0" else ["beta", "g"]
+    )  # 0.6.0 hands beta to one function, which shares it
+    assert sorted(line.partition("(")[2].rstrip(")") for line in made) == sorted([*forward, "beta", "g"])
+    records = tuned(fla_tree(version))
+    shared = {name for name, record in records.items() if "shared-layout" in fired(record)}
+    assert set(GATED) - {"chunk_scaled_dot_kkt_fwd_kernel"} <= shared
+
+
+@versions
 def test_tiles_against_their_memory_order_are_turned_in_one_dialect_only(
     fla_tree: FlaTree, version: str
 ) -> None:
