@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import OWN, PACKAGES
-from tests.support.cli import package, tritonport
+from tests.support.cli import in_process, package, tritonport
 from tritonport.errors import ExitCode
 
 LONG = 600
@@ -48,6 +48,14 @@ def test_without_cases_nothing_passed_and_a_required_tier_is_missed(braid: Path)
     assert "--cases" in lenient.stderr
     strict = tritonport("verify", "out", "braid", "--require-tier", cwd=braid)
     assert strict.returncode == ExitCode.FINDINGS
+
+
+def test_the_record_is_all_that_stdout_has(braid: Path) -> None:
+    done = in_process("verify", "out", "braid", "--tier", "parse", "--format", "json", cwd=braid)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert {k["tiers"]["parse"] for k in json.loads(done.stdout)["kernels"]} == {"pass"}
+    wrong = in_process("verify", "out", "braid", "--tier", "parse", "--format", "yaml", cwd=braid)
+    assert wrong.returncode == ExitCode.USAGE and "unknown format 'yaml'" in wrong.stderr
 
 
 def test_a_case_file_may_be_the_migrated_file_itself(tmp_path: Path) -> None:
