@@ -14,13 +14,15 @@ from tritonport.toml import read_toml
 
 ABOUT = "rule.toml"
 KEYS = ("slug", "code", "title", "class", "needed")
+RESIZES = "resizes-tiles"
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
     """One rules/catalog/<slug>. code: stable id (TPxyz). needed: needed, speed, both or correctness.
 
-    page: the text of its README. examples: the folder of its examples.
+    page: the text of its README. examples: the folder of its examples. resizes_tiles: whether a kernel computes in
+    tiles of another shape afterwards, in which a compiler may add up in another order.
     """
 
     slug: str
@@ -29,6 +31,7 @@ class CatalogEntry:
     rule_class: str
     folder: Path
     needed: str = ""
+    resizes_tiles: bool = False
 
     @property
     def page(self) -> str:
@@ -48,6 +51,11 @@ def entries() -> tuple[CatalogEntry, ...]:
             place = str(second.folder / ABOUT)
             raise UserError(f"{second.code} is the code of {first.slug} already", "take a free one", place)
     return tuple(found)
+
+
+def resizing_rules() -> frozenset[str]:
+    """Slugs of the rules after which a kernel computes in tiles of another shape."""
+    return frozenset(found.slug for found in entries() if found.resizes_tiles)
 
 
 def built_in_entries() -> tuple[CatalogEntry, ...]:
@@ -82,5 +90,11 @@ def _entry(folder: Path) -> CatalogEntry:
                 f"{key} is missing or no text", f"it needs {', '.join(KEYS)}", str(folder / ABOUT)
             )
     return CatalogEntry(
-        data["slug"], data["code"], data["title"], data["class"], folder, needed=data["needed"]
+        data["slug"],
+        data["code"],
+        data["title"],
+        data["class"],
+        folder,
+        needed=data["needed"],
+        resizes_tiles=data.get(RESIZES) is True,
     )

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.support.migrated import migrate
+from tritonport.catalog import resizing_rules
 from tritonport.passes import all_rules
 from tritonport.sources import SourceTree, resolve
 from tritonport.verify.cases import Case, CaseSet
@@ -73,7 +74,7 @@ def run(version: str, arguments: argparse.Namespace, out: Path) -> TierReport:
     return run_gpu(
         source=tree,
         out=out,
-        kernels=targets_of(records),
+        kernels=targets_of(records, resizing_rules()),
         cases=chosen(tree, arguments.cases, short=arguments.short),
         progress=progress,
         settings=settings,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tritonport.catalog import resizing_rules
 from tritonport.engine.linemap import Origin
 from tritonport.errors import ExitCode, UserError, worst
 from tritonport.npu.tier import NpuReport, run_npu_compile
@@ -18,6 +19,7 @@ from tritonport.verify.device.summary import summary
 from tritonport.verify.device.tier import run_gpu, run_npu
 from tritonport.verify.goldens import replay
 from tritonport.verify.model import KernelTarget, TierReport
+from tritonport.verify.output import target_of
 from tritonport.verify.tier import run_hazard, run_interpret
 
 Progress = Callable[[str, int, int], None]
@@ -86,7 +88,8 @@ def run_tiers(run: TierRun, record: RunRecord, tiers: Sequence[str], progress: P
         elif tier in INTERPRETED:
             outcome = _with_report(run, outcome, _interpreted(tier, run, _targets(outcome), progress))
         elif tier in ON_DEVICE:
-            outcome = _with_report(run, outcome, _on_device(tier, run, _targets(outcome), progress))
+            targets = _targets(outcome, resizing_rules())
+            outcome = _with_report(run, outcome, _on_device(tier, run, targets, progress))
         elif tier == "npu-compile":
             outcome = _npu_compile(run, outcome, progress)
     return outcome
@@ -109,8 +112,8 @@ def _parse(run: TierRun, before: TierOutcome) -> TierOutcome:
     return TierOutcome(replace(before.record, kernels=tuple(kernels)), code, tuple(lines))
 
 
-def _targets(before: TierOutcome) -> list[KernelTarget]:
-    return [_target(k) for k in before.record.kernels if k.outcome != "not-converted"]
+def _targets(before: TierOutcome, resizing: Collection[str] = ()) -> list[KernelTarget]:
+    return [target_of(k, resizing) for k in before.record.kernels if k.outcome != "not-converted"]
 
 
 def _with_report(run: TierRun, before: TierOutcome, report: TierReport) -> TierOutcome:
@@ -174,10 +177,6 @@ def _on_device(tier: str, run: TierRun, targets: Sequence[KernelTarget], progres
         index=run.device,
         full=run.full,
     )
-
-
-def _target(kernel: KernelRecord) -> KernelTarget:
-    return KernelTarget(kernel.name, tuple(sorted({use.rule_class for use in kernel.rules})) or ("exact",))
 
 
 def _with_verdict(kernel: KernelRecord, report: TierReport) -> KernelRecord:

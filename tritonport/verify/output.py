@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,10 +106,22 @@ def kernels_of(
     return tuple(records)
 
 
-def targets_of(kernels: tuple[KernelRecord, ...]) -> tuple[KernelTarget, ...]:
+def targets_of(kernels: tuple[KernelRecord, ...], resizing: Collection[str] = ()) -> tuple[KernelTarget, ...]:
     """The kernels that a tier has to prove: those that were rewritten, context-parallel ones apart."""
     return tuple(
-        KernelTarget(kernel.name, tuple(sorted({use.rule_class for use in kernel.rules})))
+        target_of(kernel, resizing)
         for kernel in kernels
         if kernel.rules and kernel.reachable and kernel.apart is None and kernel.outcome != "not-converted"
     )
+
+
+def target_of(kernel: KernelRecord, resizing: Collection[str] = ()) -> KernelTarget:
+    """A kernel as a tier has to prove it.
+
+    resizing: for a tier with a device, the rules that change tile sizes. A compiler adds up a tile's row in the order
+    of its layout, so the last bit may differ there, also where no sum reaches beyond what the original sums.
+    """
+    classes = {use.rule_class for use in kernel.rules} or {"exact"}
+    if any(use.slug in resizing for use in kernel.rules):
+        classes |= {"reordered"}
+    return KernelTarget(kernel.name, tuple(sorted(classes)))
