@@ -65,7 +65,7 @@ class Monitor:
         self._launch: Launch | None = None
         self._tasks = _Tasks()
         self._zero_trip = (-1, 0)
-        self._reaches: dict[tuple[str, str, str, int], Reach] = {}
+        self._reaches: dict[tuple[str, str, tuple[int, ...], str, int], Reach] = {}
         self.memory: Memory | None = None
 
     def __enter__(self) -> Monitor:
@@ -84,15 +84,21 @@ class Monitor:
 
     def after(self, launch: Launch) -> None:
         Monitor.current = None
-        for (kind, argument, file, line), reach in self._reaches.items():
+        for (kind, argument, _, file, line), reach in self._reaches.items():
             self._note_reach(kind, argument, (file, line), reach)
         self._reaches.clear()
         self._launch = self.memory = None
 
-    def origin(self, kind: str, argument: str, origin: int, elements: int) -> None:
-        """A tile of the running task starts at this offset (or number) at the statement that runs now."""
+    def origin(
+        self, kind: str, argument: str, origin: int, elements: int, shape: tuple[int, ...] = ()
+    ) -> None:
+        """A tile of the running task starts at this offset (or number) at the statement that runs now.
+
+        shape: of the tile. A statement adds its rows and its columns to the pointer one after the other, each from a
+        start of its own.
+        """
         task = self._tasks.labels[self.task]
-        key = (kind, argument, *self.where())
+        key = (kind, argument, shape, *self.where())
         known = self._reaches.setdefault(key, Reach(origin, origin, elements, task))
         known.add(origin, task)
 

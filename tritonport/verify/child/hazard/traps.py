@@ -197,7 +197,8 @@ def _check_width(monitor: Monitor, ptr: Any, offset: Any, origin: Any) -> None:
     data = np.asarray(offset.data)
     if data.size:
         size = max(1, ptr.get_element_ty().primitive_bitwidth // 8)
-        monitor.origin(WRAPS, origin.names, int(data.min()), (origin.stop - origin.start) // size)
+        elements = (origin.stop - origin.start) // size
+        monitor.origin(WRAPS, origin.names, int(data.min()), elements, data.shape)
 
 
 def _floats() -> None:
