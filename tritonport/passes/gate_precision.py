@@ -31,16 +31,34 @@ def widen(facts: KernelFacts, result: RuleResult, kernel: str) -> None:
     """All edits of one kernel."""
     if not facts.calls_of("dot"):
         return
+    wide: dict[Def, Access] = {}
     for access in accesses(facts):
         definition = _held_by(facts, access) if _is_vector(access) else None
         if definition is None:
             continue
         rounding = next((use for use in _uses(facts, definition) if not _promotes(facts, use)), None)
         if rounding is None:
-            replace(result, access.node, method(access.node, "to", "tl.float32"), kernel)
+            wide[definition] = access
         else:
             why = f"widening would change a result that rounds: {code_of(_around(facts, rounding))}"
             result.not_applicable(access.node, why, kernel=kernel)
+    narrow = {
+        d
+        for d in wide
+        if any(_one_type(facts, d, other) and other not in wide for other in facts.defs_of(d.name))
+    }
+    for definition, access in wide.items():
+        if narrow.isdisjoint(d for d in wide if d is definition or _one_type(facts, d, definition)):
+            replace(result, access.node, method(access.node, "to", "tl.float32"), kernel)
+        else:
+            why = f"`{definition.name}` is assigned again in a loop, where it keeps its type"
+            result.not_applicable(access.node, why, kernel=kernel)
+
+
+def _one_type(facts: KernelFacts, one: Def, other: Def) -> bool:
+    """Whether two assignments of a name have to agree in their type: a loop carries the value of one into the other."""
+    around, inner = set(facts.loops.get(one.target, ())), set(facts.loops.get(other.target, ()))
+    return one.name == other.name and one is not other and (around < inner or inner < around)
 
 
 def _is_vector(access: Access) -> bool:
