@@ -137,4 +137,4 @@ def test_hunks_of_fla(fla_tree: FlaTree, version: str, profile: str, tmp_path: P
     marks = [hunk["fingerprint"] for file in changes["files"] for hunk in file["hunks"]]
     assert len(marks) == len(set(marks)) > 100
     assert read_lines(out) == result.origins
-    assert any("host-device" in lines.values() for lines in read_dropped(out).values())
+    assert any("early-return" in lines.values() for lines in read_dropped(out).values())
