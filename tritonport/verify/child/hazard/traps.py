@@ -145,8 +145,9 @@ def _origins() -> None:
         def make(stock: Method) -> Method:
             def call(self: Any, *args: Any, **kw: Any) -> Any:
                 result = stock(self, *args, **kw)
-                if Monitor.current is not None and len(args) > position:
-                    result.origin = getattr(args[position], "origin", None)
+                monitor = Monitor.current
+                if monitor is not None and len(args) > position and args[position].dtype.scalar.is_ptr():
+                    result.origin = monitor.region_of(args[position])
                 return result
 
             return call
