@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tritonport.record import TierResult
-from tritonport.verify.model import CaseResult, HostResult, KernelTarget, KernelVerdict, LaunchCount
+from tritonport.verify.model import CaseResult, Finding, HostResult, KernelTarget, KernelVerdict, LaunchCount
 
 MOST_REASONS = 6
 """Reasons shown per kernel; the cases hold all of them."""
@@ -51,7 +51,7 @@ def _why_not_run(cases: Sequence[CaseResult]) -> str:
 def _reasons(target: KernelTarget, case: CaseResult, out: Path) -> Iterator[str]:
     yield from (f"{case.id}: {why}" for why in _launch_reasons(target, case, out))
     found = [f for f in case.findings if f.side == "migrated" and f.severity == "error"]
-    yield from (f"{case.id}: {f}" for f in found if f.kernel == target.name)
+    yield from (f"{case.id}: {f}{_so_the_original(case, f)}" for f in found if f.kernel == target.name)
     guilty = [host for host in case.hosts if not host.ok]
     for host in guilty:
         if target.name in host.kernels:
@@ -59,6 +59,12 @@ def _reasons(target: KernelTarget, case: CaseResult, out: Path) -> Iterator[str]
     if guilty or target.name not in case.before:
         return  # what one launching function got wrong is not held against the others of the same operator
     yield from (f"{case.id}: {c.what} against {c.against}: {c.why}" for c in case.checks if not c.ok)
+
+
+def _so_the_original(case: CaseResult, finding: Finding) -> str:
+    about = (finding.kind, finding.kernel, finding.detail)
+    theirs = {(f.kind, f.kernel, f.detail) for f in case.findings if f.side == "original"}
+    return " (the original does the same)" if about in theirs else ""
 
 
 def _launch_reasons(target: KernelTarget, case: CaseResult, out: Path) -> Iterator[str]:
