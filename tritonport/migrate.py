@@ -112,18 +112,17 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     settings = _engine_settings(tree, analysis, rules, options)
     settings = replace(settings, choices=overrides.choices(settings.choices), assumptions=options.assumptions)
     by_file, after = split_rules(rules)
+    if options.emit == BACKEND:
+        after = ()  # in a package for FLA's dispatch the callers are upstream's own
     work = Work(analysis, programs, settings, by_file)
     results = run_files(work, concerned(analysis, programs), options.jobs, progress)
-    if options.emit != BACKEND:
-        # In a package for FLA's dispatch the callers are upstream's own.
-        results = run_after(analysis, _of_output(settings, programs), results, after)
+    results = run_after(analysis, _of_output(settings, programs), results, after)
     record = run_record(analysis, programs, results, rules, options.target, options.profile)
     asked = asked_kernels(analysis, record.kernels) if options.emit == BACKEND else ()
     kernels, overrides = overrides.over(with_open_assumptions(record.kernels, asked))
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
-    second = rules if options.emit != BACKEND else by_file
-    _check_second_run(work, second, texts, _of_output(settings, programs), options.jobs, progress)
+    _check_second_run(work, (*by_file, *after), texts, _of_output(settings, programs), options.jobs, progress)
     dropped = {str(analysis.index.modules[name].file): result.dropped for name, result in changed.items()}
     extra: dict[str, Any] = {
         "settings": _settings(options, overrides),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from tests.tune.measured import FITS
 from tritonport.npu.capture import Captured, CapturedCase, Launch, Tried
 from tritonport.npu.compile import Unit
-from tritonport.npu.measure import Measurement, Use
+from tritonport.npu.measure import Measurement
 from tritonport.tune.objective import ONE_BUFFER, Options, score
 from tritonport.tune.search import Budget, Candidate, Search, _State  # pyright: ignore[reportPrivateUsage]
 from tritonport.tune.space import Space
@@ -34,17 +36,7 @@ class Compiler:
     def measure(self, _captured: Captured, unit: str, options: Options = ()) -> Measurement:
         case, tile = unit.split()
         fits = (case, int(tile), options == ONE_BUFFER) not in self.refused
-        return Measurement(
-            fits,
-            0.1,
-            {"UB": Use(50, 100)},
-            whole_plan=True,
-            scalar_iterations=0,
-            discrete_elements=0,
-            sub_block="tiled",
-            cross_core_syncs=1,
-            barriers=1,
-        )
+        return replace(FITS, fits=fits)
 
 
 def confirmed(compiler: Compiler, *cases: str) -> tuple[dict[str, int], Options]:

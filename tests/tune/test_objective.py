@@ -6,21 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.tune.measured import FITS
 from tritonport.npu.measure import Measurement, Message, Use
 from tritonport.tune.ablate import lines
 from tritonport.tune.objective import SCALAR_SLACK, rule_sets, score, tile_sets
 
-FITS = Measurement(
-    True,
-    0.1,
-    {"UB": Use(50, 100)},
-    whole_plan=True,
-    scalar_iterations=0,
-    discrete_elements=0,
-    sub_block="tiled",
-    cross_core_syncs=4,
-    barriers=10,
-)
 BETTER_TO_WORSE = [
     (FITS, {"BK": 64, "BV": 64}),
     (replace(FITS, uses={"UB": Use(89, 100)}), {"BK": 64, "BV": 64}),

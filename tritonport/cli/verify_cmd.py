@@ -29,7 +29,7 @@ from tritonport.passes import all_rules
 from tritonport.record import RuleClass, RunRecord
 from tritonport.report.write import parse_report
 from tritonport.sources.tree import SourceTree
-from tritonport.verify.cases import CaseSet, case_set_for
+from tritonport.verify.cases import case_set_for
 from tritonport.verify.device.probe import parse_device
 from tritonport.verify.device.settings import DeviceKind
 from tritonport.verify.device.tier import recording_on
@@ -86,12 +86,21 @@ def verify(
     output = read_output(out)
     source = source_of(output, src, from_)
     record = _record(output, source)
-    run = _proof(output, source, jobs, case_set_for(source, cases or (), full=full))
+    run = TierRun(
+        source,
+        output.folder,
+        jobs,
+        case_set_for(source, cases or (), full=full),
+        toolchain,
+        read_lines(output.folder),
+        replay_from,
+        own_cases=bool(cases),
+        full=full,
+    )
     if record_to is not None:
         _record_goldens(record_to, run, chosen)
         return
-    given = {"toolchain": toolchain, "goldens": replay_from, "own_cases": bool(cases), "full": full}
-    run = replace(run, device=_index_for(chosen, tiers), **given)
+    run = replace(run, device=_index_for(chosen, tiers))
     with progress_bar(quiet=quiet) as show:
         outcome = run_tiers(run, record, tiers, show)
     record = replace(outcome.record, seconds=time.monotonic() - started)
@@ -110,10 +119,6 @@ def _tiers(text: str, *, replayed: bool) -> tuple[str, ...]:
     if replayed and (live := [name for name in names if name not in REPLAYED]):
         raise UserError(f"tier {live[0]} replays no goldens", f"these do: {', '.join(REPLAYED)}")
     return names
-
-
-def _proof(output: Output, source: SourceTree, jobs: int, cases: CaseSet | None) -> TierRun:
-    return TierRun(source, output.folder, jobs, cases, origins=read_lines(output.folder))
 
 
 def _missing(record: RunRecord, tiers: Sequence[str]) -> bool:

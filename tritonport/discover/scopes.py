@@ -59,10 +59,9 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
         yield from ast.iter_child_nodes(node)
 
 
-def _names_bound(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
-        yield node.id
-    elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+def named(node: ast.AST) -> Iterator[str]:
+    """Names that a node binds in a field of its own, not by an `ast.Name`: definitions, imports, handlers, patterns."""
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
         yield node.name
     elif isinstance(node, ast.Import | ast.ImportFrom):
         yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
@@ -70,11 +69,16 @@ def _names_bound(node: ast.AST) -> Iterator[str]:
         yield from [node.name] if node.name is not None else []
     elif isinstance(node, ast.MatchMapping):
         yield from [node.rest] if node.rest is not None else []
-    else:
-        for target in _targets(node):
-            yield from (
-                n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            )
+
+
+def _names_bound(node: ast.AST) -> Iterator[str]:
+    yield from named(node)
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+        yield node.id
+    for target in _targets(node):
+        yield from (
+            n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:

@@ -16,6 +16,7 @@ class File:
     """One file: its functions, and what its names may stand for by every assignment and import outside of these."""
 
     def __init__(self, tree: ast.Module, module: str = "", *, package: bool = False) -> None:
+        self.tree = tree
         self.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         self.imported: dict[str, str] = {}
         self.stars: list[str] = []

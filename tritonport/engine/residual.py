@@ -34,14 +34,13 @@ def residues(
 
     module, files: its import name, and the output's modules, for what its kernels reach in other files.
     """
-    tree = ast.parse(text)
     everything = files or Files()
-    file = everything.get(module) or File(tree, module)
+    file = everything.get(module) or File(ast.parse(text), module)
     if "grid-collapse" in rules:
         yield from _kernels(file, kernels, everything)
-        yield from _launches(tree, kernels)
+        yield from _launches(file.tree, kernels)
     if "launch-options" in rules:
-        yield from _options(tree, kernels, file.functions)
+        yield from _options(file.tree, kernels, file.functions)
 
 
 def _called_names(node: ast.AST) -> Iterator[str]:

@@ -6,7 +6,8 @@ Such a use starts the kernel without the sizes that its persistent form needs, s
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from tritonport.discover import Analysis
 from tritonport.discover.functions import jit_meanings
@@ -21,7 +22,7 @@ def escapes(analysis: Analysis) -> dict[str, Refusal]:
     jit_nodes = {id(f.definition.node) for f in analysis.functions.values()}
     launched = {id(node) for site in analysis.sites for node in ast.walk(site.subscript.value)}
     found: dict[str, Refusal] = {}
-    read = _members_read(analysis, launched)
+    read = cache(lambda: _members_read(analysis, launched))
     for module in analysis.index.modules.values():
         for node, parents in _uses(module.tree, (), jit_nodes):
             if id(node) in launched or _aliased(node, parents, read):
@@ -72,17 +73,18 @@ def _members_read(analysis: Analysis, launched: set[int]) -> frozenset[str]:
     )
 
 
-def _aliased(node: ast.AST, parents: tuple[ast.AST, ...], read: frozenset[str]) -> bool:
+def _aliased(node: ast.AST, parents: tuple[ast.AST, ...], read: Callable[[], frozenset[str]]) -> bool:
     """`f = kernel`, `f = a if c else b`, `TABLE = {"x": kernel}`: names whose launches are followed.
 
-    In the body of a class they are followed where no member of that name is read otherwise.
+    In the body of a class they are followed where no member of that name is read otherwise; only then anybody asks
+    which are read.
     """
     child = node
     for place, parent in reversed(list(enumerate(parents))):
         if isinstance(parent, ast.Assign | ast.AnnAssign):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             names = [target.id for target in targets if isinstance(target, ast.Name)]
-            held = isinstance(parents[place - 1], ast.ClassDef) and not read.isdisjoint(names)
+            held = isinstance(parents[place - 1], ast.ClassDef) and not read().isdisjoint(names)
             return parent.value is child and len(names) == len(targets) and not held
         if not isinstance(parent, _ALIASING) or (isinstance(parent, ast.IfExp) and parent.test is child):
             return False

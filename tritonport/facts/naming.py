@@ -6,17 +6,7 @@ import ast
 from collections.abc import Collection
 from functools import lru_cache
 
-_BINDING: dict[type[ast.AST], str] = {
-    ast.FunctionDef: "name",
-    ast.AsyncFunctionDef: "name",
-    ast.ClassDef: "name",
-    ast.arg: "arg",
-    ast.ExceptHandler: "name",
-    ast.MatchAs: "name",
-    ast.MatchStar: "name",
-    ast.MatchMapping: "rest",
-}
-"""Nodes that bind a name which is no `ast.Name`, and the field that holds it (None where it binds nothing)."""
+from tritonport.discover.scopes import named
 
 
 def fresh(name: str, taken: Collection[str]) -> str:
@@ -32,12 +22,11 @@ def names_of(tree: ast.Module, apart_from: str = "") -> frozenset[str]:
     found: set[str] = set()
     apart: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-            is_apart = isinstance(node, ast.ImportFrom) and node.module == apart_from
-            (apart if is_apart else found).update(names)
-        elif isinstance(node, ast.Name):
+        if isinstance(node, ast.Name):
             found.add(node.id)  # also where it is read alone: an `import *` may bind it
-        elif type(node) in _BINDING:
-            found.add(getattr(node, _BINDING[type(node)]) or "")
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        else:
+            is_apart = isinstance(node, ast.ImportFrom) and node.module == apart_from
+            (apart if is_apart else found).update(named(node))
     return frozenset(found - apart)

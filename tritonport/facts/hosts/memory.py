@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from tritonport.discover import Analysis
 from tritonport.discover.index import Definition, External, FunctionNode, Index, Value
 from tritonport.discover.launches import is_runtime_call
+from tritonport.discover.scopes import argument_names
 from tritonport.facts.hosts.syntax import (
     bindings,
     is_number,
     own_nodes,
     pairs,
-    parameters_of,
     passed,
     positions,
     stored_names,
@@ -99,10 +99,10 @@ class Host:
             if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n is not node
         )
         names = frozenset(name for part in node.body for name in stored_names(part))
-        inside = frozenset(name for function in inner for name in parameters_of(function))
+        inside = frozenset(name for function in inner for name in argument_names(function.args))
         plain = frozenset(a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg) and is_number(a))
         decided = frozenset((name, value) for name, value in fixed.items() if name not in names)
-        return Host(home, node, frozenset(parameters_of(node)), plain, names | inside, inner, decided)
+        return Host(home, node, argument_names(node.args), plain, names | inside, inner, decided)
 
     def decided(self, test: ast.expr) -> bool | None:
         """What a test on a fixed parameter is, None for any other test."""
@@ -181,7 +181,9 @@ class HostMemory:
         for state in self.states(host).values():
             held = either(held, state)
         inner = {
-            n for f in host.nested for n in (*parameters_of(f), *(m for s in f.body for m in stored_names(s)))
+            n
+            for f in host.nested
+            for n in (*argument_names(f.args), *(m for s in f.body for m in stored_names(s)))
         }
         return {**held, **{name: held.get(name, NONE) | {OUTSIDE} for name in inner}}
 

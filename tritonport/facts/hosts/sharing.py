@@ -180,8 +180,9 @@ class Sharing:
         for number, call in enumerate(calls_of(host.node)):
             if id(call) in inside or id(call) not in places:
                 continue
-            callee = None if self._copies(host, call) else self.writes.memory.callee(host, call)
-            if callee is not None or self._copies(host, call):
+            copies = self._copies(host, call)
+            callee = None if copies else self.writes.memory.callee(host, call)
+            if copies or callee is not None:
                 yield _Call(call, number, places[id(call)], kernels.get(id(call)), callee)
 
     def _copies(self, host: Host, call: ast.Call) -> bool:

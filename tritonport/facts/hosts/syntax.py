@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from tritonport.discover.scopes import named
+
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """(name, what it is given) of what a statement itself binds, those inside it left out."""
@@ -41,14 +43,7 @@ def stored_names(node: ast.AST) -> Iterator[str]:
             yield item.id
         elif isinstance(item, ast.Global | ast.Nonlocal):
             yield from item.names
-        elif isinstance(item, ast.alias):
-            yield item.asname or item.name.partition(".")[0]
-        elif isinstance(item, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and item.name is not None:
-            yield item.name
-        elif isinstance(item, ast.MatchMapping) and item.rest is not None:
-            yield item.rest
-        elif isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield item.name
+        yield from named(item)
 
 
 def passed(call: ast.Call, parameters: Sequence[str]) -> Iterator[tuple[str | None, ast.expr]]:
@@ -63,13 +58,6 @@ def passed(call: ast.Call, parameters: Sequence[str]) -> Iterator[tuple[str | No
 def positions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     """Parameters that take a position."""
     return tuple(a.arg for a in (*function.args.posonlyargs, *function.args.args))
-
-
-def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Every parameter, `*args` and `**kwargs` included."""
-    args = function.args
-    rest = [a for a in (args.vararg, args.kwarg) if a is not None]
-    return (*positions(function), *(a.arg for a in (*args.kwonlyargs, *rest)))
 
 
 def is_number(argument: ast.arg) -> bool:
