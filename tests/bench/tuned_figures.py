@@ -26,9 +26,8 @@ ascendnpu-ir 1.0.0 was not asked in the search: what does not compile with it is
 
 - UB: per cent of the unified buffer, as planned. The compiler takes room that is left for double buffering, so a low
   number is no aim of its own; over 100 does not compile (`over`).
-- scalar: element-by-element loop iterations per program. discrete: elements moved one by one. In packed cases one
-  iteration is the loop over tasks itself, which reads the sequence's number, chunk and bounds (four single elements)
-  for each task: of the cumulative sums' 1 nothing else is left, as their final IR shows, and dense cases have 0.
+- scalar: element-by-element loop iterations per program (what counts: npu-compile.md). discrete: elements moved one
+  by one.
 - split: whether the vector half runs on both vector cores (`tiled`) or on one (`guarded`); `none`: no matrix product.
 """
 

@@ -85,6 +85,32 @@ def test_loops_multiply_and_an_unbounded_one_counts_once():
     assert (unbounded.scalar_iterations, unbounded.unbounded_loops) == (64, 1)
 
 
+NUMBER = (
+    f"      %view = memref.reinterpret_cast %arg0 to offset: [%at], sizes: [1], strides: [1] : memref<?xf32, {GM}>"
+    f" to memref<1xf32, strided<[1], offset: ?>, {GM}>\n"
+    f"      %n = memref.load %view[%c0] : memref<1xf32, strided<[1], offset: ?>, {GM}>"
+)
+TASKS = "scf.for %task = %c0 to %n step %c1 {"
+
+
+def test_a_number_read_for_each_task_is_no_walk():
+    assert count(module(loop(NUMBER, head=TASKS))).scalar_iterations == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        loop(NUMBER),  # a tile's length: 64 elements one by one
+        loop(NUMBER, head=TASKS, end="} {ExtractedLoadOrStore}"),
+        loop(NUMBER.replace("memref<1xf32, strided", "memref<64xf32, strided"), head=TASKS),
+        loop(f"{NUMBER}\n      memref.store %n, %ub[%c0] : memref<64xf32, {UB}>", head=TASKS),
+        loop(f"      %n = memref.load %one[%c0] : memref<1xf32, {UB}>", head=TASKS),
+    ],
+)
+def test_other_single_elements_in_a_loop_count(body):
+    assert count(module(body)).scalar_iterations in (1, 64)
+
+
 def test_names_with_a_sign_are_read():
     head = "%r:2 = scf.for %i = %c-1_i32 to %n step %c1 iter_args(%a = %b) -> (f32) : i32 {"
     assert count(module(loop(LOAD, head=head))).scalar_iterations == 1

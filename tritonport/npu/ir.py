@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tritonport.npu.measure import Counts, SubBlock
-from tritonport.npu.mlir_text import ELEMENT_BITS, Function, MemRef, Region, functions, resolve
+from tritonport.npu.mlir_text import ELEMENT_BITS, Function, MemRef, Region, functions, memref_in, resolve
 
 _CALL = re.compile(r"\b(?:func\.)?call @(\w+)\(([^)]*)\)")
 _TRANSFER = re.compile(r"load_gm_to|store_ubuf_to_gm|nd2nz|fixpipe|load_\w*gm|store_\w*gm|atomic\w*gm")
 _CORE = re.compile(r"func_core_type = #hivm\.func_core_type<(\w+)>")
 _HOST = re.compile(r"_infer_\w+_function$")
 _SPACE = "address_space<"
+_GATHERED = "ExtractedLoadOrStore"
+"""The compiler's mark on a loop that it made of one scattered transfer."""
 _ARITHMETIC = r"arith\.(?:addi|subi|muli|divsi|remsi|maxsi|minsi|shli|shrsi)"
 
 _CAUSES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -68,14 +70,26 @@ def _calls(node: Region) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_scalar_loop(node: Region) -> bool:
-    """A loop whose own lines touch single elements of a memory of the core."""
-    touches = (line for line in node.lines if "memref.load" in line or "memref.store" in line)
+    """A loop whose own lines touch single elements of a memory.
+
+    A loop over tasks may read single numbers of global memory (a chunk's number, a sequence's bounds): in a grid's
+    program they stand outside of any loop and count nothing. A walk over a tile has a constant length.
+    """
+    touches = [line for line in node.lines if "memref.load" in line or "memref.store" in line]
+    if node.trips is None and _GATHERED not in node.attributes:
+        touches = [line for line in touches if not _reads_a_global_number(line)]
     return node.loop and any(_SPACE in line for line in touches)
+
+
+def _reads_a_global_number(line: str) -> bool:
+    """From a view that was made for this one element."""
+    memory = memref_in(line)
+    return "memref.load" in line and memory is not None and memory.space == "gm" and memory.elements == 1
 
 
 def _cause(node: Region) -> str:
     body = "\n".join(line for inner in node.walk() for line in inner.lines)
-    gathers = "ExtractedLoadOrStore" in node.attributes or "DiscreteMemAccess" in body
+    gathers = _GATHERED in node.attributes or "DiscreteMemAccess" in body
     if gathers and "address_space<gm>" in body:
         return "gather"
     named = next((name for name, pattern in _CAUSES if pattern.search(body)), None)
