@@ -7,7 +7,7 @@ one memory come back as they were.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +55,14 @@ class Encoder:
         if tensor.layout != torch.strided or tensor.device.type != "cpu":
             raise NotEncodableError(f"a {tensor.layout} tensor on {tensor.device}")
         key = tensor.untyped_storage().data_ptr() if tensor.untyped_storage().nbytes() else -id(tensor)
+        return self._described(tensor, key, _copy_storage)
+
+    def _described(
+        self, tensor: torch.Tensor, key: int, copied: Callable[[torch.Tensor], torch.Tensor]
+    ) -> dict[str, Json]:
+        """A view of a storage, which is copied the first time. key: the storage's."""
         if key not in self._storages:
-            self._storages[key] = (f"{self._prefix}{len(self._storages)}", _copy_storage(tensor))
+            self._storages[key] = (f"{self._prefix}{len(self._storages)}", copied(tensor))
             self._keep.append(tensor)  # a freed storage's address may be handed out again
         return {
             "storage": self._storages[key][0],

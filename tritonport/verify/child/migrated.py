@@ -7,6 +7,7 @@ import time
 import traceback
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -33,15 +34,33 @@ MANY_CORES = 4096
 CORE_COUNTS = (1, 2, 3, MANY_CORES)
 
 
-class Migrated:
-    """roots: where a function of the migrated package may lie, the output folder first.
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """How far outputs may lie from the original's.
 
     exact: for each migrated kernel whether its rules promise equal bits; kernels not listed were not changed.
     """
 
+    exact: Mapping[str, bool]
+    tolerances: ToleranceSpec
+
+    def bound(self, kernels: Iterable[str], expected: Any) -> Tolerance | None:
+        return bound_for(kernels, expected, self.exact, self.tolerances)
+
+    def whole(self, unit: Unit, folder: Path, values: dict[str, Any], kernels: Iterable[str]) -> list[Check]:
+        """The whole operator against what the original left in the folder, and against the reference."""
+        outputs = unit.run(values)
+        want = encode.load_value(folder, "outputs")
+        checks = original_checks(outputs, want, self.bound(kernels, want))
+        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"), want)
+
+
+class Migrated:
+    """roots: where a function of the migrated package may lie, the output folder first. exact: see Judge."""
+
     def __init__(self, roots: tuple[Path, ...], exact: Mapping[str, bool], tolerances: ToleranceSpec) -> None:
         self._functions = Functions(roots)
-        self._exact, self._tolerances = exact, tolerances
+        self._judge = Judge(exact, tolerances)
         self._calls: Tally[FunctionKey] = Tally()
 
     def run(self, unit: Unit, folder: Path, original: dict[str, Any], cores: int) -> dict[str, Any]:
@@ -52,7 +71,9 @@ class Migrated:
         hosts = [self._host(folder, call, waived) for call in original["hosts"] if "file" in call]
         values = encode.load_value(folder, "inputs")
         with forced_cores(cores), poisoned_allocations(), Counter() as counter:
-            checks = attempt("operator", lambda: self._whole(unit, folder, values, original["launches"]))
+            checks = attempt(
+                "operator", lambda: self._judge.whole(unit, folder, values, original["launches"])
+            )
         if not waived.isdisjoint(original["launches"]):
             checks = [not_judged(check) for check in checks]
         return {
@@ -62,12 +83,6 @@ class Migrated:
             "cores": cores,
             "seconds": time.perf_counter() - started,
         }
-
-    def _whole(self, unit: Unit, folder: Path, values: dict[str, Any], kernels: Any) -> list[Check]:
-        outputs = unit.run(values)
-        want = encode.load_value(folder, "outputs")
-        checks = original_checks(outputs, want, bound_for(kernels, want, self._exact, self._tolerances))
-        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"), want)
 
     def _host(self, folder: Path, call: dict[str, Any], waived: frozenset[str]) -> dict[str, Any]:
         key = FunctionKey.parse(call["function"])
@@ -104,7 +119,7 @@ class Migrated:
         expected = [decoder.decode(tree["after"]), decoder.decode(tree["result"])]
         with forced_cores(cores), poisoned_allocations(), torch.no_grad():
             result = function(*arguments[0], **arguments[1])
-        bound = bound_for(kernels, expected, self._exact, self._tolerances)
+        bound = self._judge.bound(kernels, expected)
         got = _plain([arguments, result])
         return [located(check, _cores_text(cores)) for check in original_checks(got, _plain(expected), bound)]
 

@@ -10,7 +10,7 @@ from typing import Any
 from tritonport.verify.child import encode
 from tritonport.verify.child.launches import Counter
 from tritonport.verify.child.poison import poisoned_allocations
-from tritonport.verify.child.record import HostCall, Recorder
+from tritonport.verify.child.record import Kept, Recorder
 from tritonport.verify.child.shims.host import chosen_configs, pin_configs
 from tritonport.verify.child.units import Unit
 
@@ -20,7 +20,7 @@ class Original:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._seen: set[str] = set()
+        self._kept = Kept(encode.save)
 
     def run(self, unit: Unit, folder: Path) -> dict[str, Any]:
         """Writes inputs, outputs, reference and host-NNN into folder; returns what the migrated side has to
@@ -37,23 +37,6 @@ class Original:
         return {
             "launches": counter.to_json(),
             "configs": chosen_configs(),
-            "hosts": [self._keep(call, folder, n) for n, call in enumerate(recorder.calls)],
+            "hosts": [self._kept.keep(call, folder, n) for n, call in enumerate(recorder.calls)],
             "seconds": time.perf_counter() - started,
         }
-
-    def _keep(self, call: HostCall, folder: Path, number: int) -> dict[str, Any]:
-        """A call that differs from an earlier one in contents alone is told, but not kept."""
-        about: dict[str, Any] = {
-            "function": str(call.function),
-            "kernels": call.kernels,
-            "why_not": call.why_not,
-        }
-        if call.why_not is not None:
-            return about
-        if call.signature() in self._seen:
-            return about | {"repeated": True}
-        self._seen.add(call.signature())
-        name = f"host-{number:03d}"
-        tree = {"before": call.before, "after": call.after, "result": call.result}
-        encode.save(folder, name, tree, call.tensors)
-        return about | {"file": name}

@@ -39,6 +39,30 @@ class HostCall:
         return f"{self.function} {_shape_only(self.before)}"
 
 
+class Kept:
+    """Files of recorded calls, host-NNN, one for calls that differ in tensor contents alone.
+
+    save: writes one of them (folder, name, its tree, its tensors).
+    """
+
+    def __init__(self, save: Callable[[Path, str, dict[str, Json], dict[str, Any]], None]) -> None:
+        self._save = save
+        self._seen: set[str] = set()
+
+    def keep(self, call: HostCall, folder: Path, number: int) -> dict[str, Any]:
+        """What the migrated side has to know of the call; `file` where it was written."""
+        about = {"function": str(call.function), "kernels": call.kernels, "why_not": call.why_not}
+        if call.why_not is not None:
+            return about
+        if call.signature() in self._seen:
+            return about | {"repeated": True}
+        self._seen.add(call.signature())
+        name = f"host-{number:03d}"
+        tree = {"before": call.before, "after": call.after, "result": call.result}
+        self._save(folder, name, tree, call.tensors)
+        return about | {"file": name}
+
+
 @dataclass(slots=True)
 class _Open:
     frame: FrameType

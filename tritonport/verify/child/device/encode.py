@@ -34,19 +34,12 @@ class DeviceEncoder(Encoder):
             raise NotEncodableError(f"a {tensor.layout} tensor")
         storage = tensor.untyped_storage()
         key = storage.data_ptr() if storage.nbytes() else -id(tensor)
-        if key not in self._storages:
-            flat = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage.clone())
-            self._storages[key] = (f"{self._prefix}{len(self._storages)}", flat)
-            self._keep.append(tensor)  # a freed storage's address may be handed out again
-        return {
-            "storage": self._storages[key][0],
-            "dtype": str(tensor.dtype).removeprefix("torch."),
-            "shape": list(tensor.shape),
-            "stride": list(tensor.stride()),
-            "offset": tensor.storage_offset(),
-            "gradient": tensor.requires_grad,
-            "device": tensor.device.type,
-        }
+        return self._described(tensor, key, _copied_where_it_lies) | {"device": tensor.device.type}
+
+
+def _copied_where_it_lies(tensor: torch.Tensor) -> torch.Tensor:
+    storage = tensor.untyped_storage().clone()
+    return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
 
 
 class DeviceDecoder(Decoder):

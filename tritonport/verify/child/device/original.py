@@ -14,7 +14,7 @@ from tritonport.verify.child.device import encode, tuner
 from tritonport.verify.child.device.backends import Backend
 from tritonport.verify.child.device.runs import Runner, applied
 from tritonport.verify.child.launches import Counter
-from tritonport.verify.child.record import HostCall, Recorder
+from tritonport.verify.child.record import Kept, Recorder
 from tritonport.verify.child.unit import NotHereError, Unit
 from tritonport.verify.device.settings import DeviceSetup
 
@@ -24,7 +24,7 @@ class DeviceOriginal:
 
     def __init__(self, root: Path, backend: Backend, settings: DeviceSetup) -> None:
         self._root, self._backend, self._settings = root, backend, settings
-        self._seen: set[str] = set()
+        self._kept = Kept(_save)
 
     def run(self, unit: Unit, folder: Path) -> dict[str, Any]:
         """What Original.run of the interpreter tiers returns, and more.
@@ -39,7 +39,7 @@ class DeviceOriginal:
         runner = Runner(unit, folder, self._backend)
         with Counter() as counter, Recorder(self._root, encode.DeviceEncoder) as recorder:
             outputs = runner.once()
-        hosts = [self._keep(call, folder, n) for n, call in enumerate(recorder.calls)]
+        hosts = [self._kept.keep(call, folder, n) for n, call in enumerate(recorder.calls)]
         encode.save_value(folder, "outputs", outputs)
         recorder.calls.clear()  # what it copied is saved; the repetitions need the memory
         repeatable = all(_equal(runner.once(), outputs) for _ in range(self._settings.repeats - 1))
@@ -60,20 +60,12 @@ class DeviceOriginal:
             "seconds": time.perf_counter() - started,
         }
 
-    def _keep(self, call: HostCall, folder: Path, number: int) -> dict[str, Any]:
-        """A call that differs from an earlier one in contents alone is told, but not kept."""
-        about = {"function": str(call.function), "kernels": call.kernels, "why_not": call.why_not}
-        if call.why_not is not None:
-            return about
-        if call.signature() in self._seen:
-            return about | {"repeated": True}
-        self._seen.add(call.signature())
-        name = f"host-{number:03d}"
-        tree = {"before": call.before, "after": call.after, "result": call.result}
-        tree, tensors = encode.without_repeats(tree, call.tensors)
-        host_encode.save(folder, name, tree, encode.on_host(tensors))
-        return about | {"file": name}
-
 
 def _equal(again: dict[str, Tensor], first: dict[str, Tensor]) -> bool:
     return all(check.ok for check in original_checks(again, first, None))
+
+
+def _save(folder: Path, name: str, tree: dict[str, Any], tensors: dict[str, Any]) -> None:
+    """What the call left as it was is written once."""
+    tree, tensors = encode.without_repeats(tree, tensors)
+    host_encode.save(folder, name, tree, encode.on_host(tensors))

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from tritonport.verify.child import encode
-from tritonport.verify.child.checks import original_checks, reference_checks
 from tritonport.verify.child.hazard.memory import SAME_VALUE, UNWRITTEN, WRITTEN_TWICE
 from tritonport.verify.child.hazard.monitor import Monitor
 from tritonport.verify.child.hazard.sizes import SIZE_KINDS
 from tritonport.verify.child.launches import Counter as Launches
-from tritonport.verify.child.migrated import attempt, bound_for, forced_cores
+from tritonport.verify.child.migrated import Judge, attempt, forced_cores
 from tritonport.verify.child.poison import poisoned_allocations
 from tritonport.verify.child.shims.host import chosen_configs, pin_configs
 from tritonport.verify.child.units import Unit
-from tritonport.verify.model import Check, Finding
+from tritonport.verify.model import Finding
 from tritonport.verify.tolerance import ToleranceSpec
 
 
@@ -86,7 +85,7 @@ class HazardMigrated:
     """The migrated unit under the traps, compared with what the original computed without them."""
 
     def __init__(self, roots: tuple[Path, ...], exact: Mapping[str, bool], tolerances: ToleranceSpec) -> None:
-        self._roots, self._exact, self._tolerances = roots, exact, tolerances
+        self._roots, self._judge = roots, Judge(exact, tolerances)
 
     def run(self, unit: Unit, folder: Path, original: dict[str, Any], cores: int) -> dict[str, Any]:
         started = time.perf_counter()
@@ -94,7 +93,9 @@ class HazardMigrated:
         values = encode.load_value(folder, "inputs")
         monitor = Monitor("migrated", self._roots)
         with forced_cores(cores), poisoned_allocations(), Launches() as counter, monitor:
-            checks = attempt("operator", lambda: self._whole(unit, folder, values, original["launches"]))
+            checks = attempt(
+                "operator", lambda: self._judge.whole(unit, folder, values, original["launches"])
+            )
         return {
             "launches": counter.to_json(),
             "checks": [check.to_json() for check in checks],
@@ -103,9 +104,3 @@ class HazardMigrated:
             "cores": cores,
             "seconds": time.perf_counter() - started,
         }
-
-    def _whole(self, unit: Unit, folder: Path, values: dict[str, Any], kernels: Any) -> list[Check]:
-        outputs = unit.run(values)
-        want = encode.load_value(folder, "outputs")
-        checks = original_checks(outputs, want, bound_for(kernels, want, self._exact, self._tolerances))
-        return checks + reference_checks(unit, outputs, encode.load_value(folder, "reference"), want)
