@@ -33,6 +33,13 @@ INPUTS: dict[str, dict[str, Any]] = {
     "block_products": {"q": [37, 16], "k": [37, 16], "s": {"empty": [37, 16]}, "T": 37, "N": 16},
     "block_promoted": {"x": [37, 16], "beta": [37], "y": {"empty": [37, 16]}, "T": 37, "N": 16},
     "lower_limit": {"x": [37], "y": {"empty": [37]}, "starts": {"int": [1]}, "offset": 0, "T": 37, "N": 16},
+    "run_time_lower_limit": {
+        "x": [37],
+        "y": {"empty": [48]},
+        "ends": {"int": [0, 5, 19, 37]},
+        "W": 3,
+        "N": 16,
+    },
     "shifted_rows": {"x": [37], "y": {"empty": [37]}, "T": 37, "W": 3, "N": 16},
     "runtime_stride": {"x": [37, 4], "y": {"empty": [37]}, "T": 37, "S": 4, "N": 16},
     "row_stride": {"x": [37, 24], "y": {"empty": [37, 16]}, "T": 37, "S": 24, "D": 16, "N": 16},

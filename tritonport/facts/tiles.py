@@ -7,8 +7,10 @@ A parameter is such a tile when every use of it is one of these, and at least on
     i * X + tl.arange(0, X)             a step: the i-th tile of an axis (i * X may have a name)
     offsets=(.., i * X, ..)             the same for a block pointer whose block has X in that place
     tl.cdiv(D, X), range(0, D, X)       how many tiles an axis of D has; the second is a step too
+    p >= i * X, p < min(D, (i + 1) * X) whether a position lies in the i-th tile (`bounds`)
 
-Any other use (a stride, a compare, arithmetic) ties the kernel or its data to the value, and the parameter stays.
+Any other use (a stride, a compare of X alone, arithmetic) ties the kernel or its data to the value, and the parameter
+stays.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _BLOCK_PTR = "triton.language.make_block_ptr"
 _COUNTS = frozenset({"triton.cdiv", "triton.language.cdiv"})
 _RANGES = frozenset({"triton.language.range", "triton.language.static_range", "range"})
 _SCANS = frozenset(f"triton.language.{n}" for n in ("cumsum", "cumprod", "associative_scan", "sort", "flip"))
+_LIMITS = frozenset({"min", "max", "triton.language.minimum", "triton.language.maximum"})
 _BLOCK_ARGUMENTS = ("base", "shape", "strides", "offsets", "block_shape", "order")
 
 
@@ -37,6 +40,8 @@ class TileParameter:
     (`tl.arange(0, BD)` alone), and sizes that the kernel's text is unrolled over (`if K > 64:`).
     per_tile: parameters that are addressed by the number of the tile (`dg + i_k * ..`): the host must have made
     them for the number of tiles.
+    bounds: whether the kernel asks if a position lies in its tile. What it does then belongs to the whole axis, so that
+    the host must put the tiles together.
     """
 
     name: str
@@ -44,6 +49,7 @@ class TileParameter:
     size: str
     beside: tuple[str, ...] = ()
     per_tile: tuple[str, ...] = ()
+    bounds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,7 @@ class _Uses:
 
     shape: bool = False
     step: bool = False
+    bounds: bool = False
     sizes: list[str] = field(default_factory=list[str])
     starts: list[ast.BinOp] = field(default_factory=list[ast.BinOp])
     stopped: str | None = None
@@ -97,7 +104,8 @@ class _Reader:
             size = found[name].sizes[0]
             beside = tuple(n for n in (*whole, *unrolled) if n != size)
             per_tile = tuple(sorted(self._per_tile(found[name].starts)))
-            made.append(TileParameter(name, self.names.index(name), size, beside, per_tile))
+            bounds = found[name].bounds
+            made.append(TileParameter(name, self.names.index(name), size, beside, per_tile, bounds))
         return Tiles(tuple(made), fixed, self._scans())
 
     def _scans(self) -> bool:
@@ -150,7 +158,7 @@ class _Reader:
         return found or (frozenset({expr.id}) if isinstance(expr, ast.Name) else found)
 
     def _unrolled(self) -> Iterator[str]:
-        """Constexpr parameters that an `if` compares with a number."""
+        """Constexpr parameters that an `if` compares with a size: a whole number above 0."""
         known = set(self._constexprs())
         for node in ast.walk(self.node):
             test = node.test if isinstance(node, ast.If) else None
@@ -159,6 +167,8 @@ class _Reader:
                 and isinstance(test.left, ast.Name)
                 and test.left.id in known
                 and isinstance(test.comparators[0], ast.Constant)
+                and isinstance(test.comparators[0].value, int)
+                and test.comparators[0].value > 0
                 and isinstance(test.ops[0], ast.Gt | ast.GtE)
             ):
                 known.discard(test.left.id)
@@ -235,6 +245,9 @@ class _Reader:
         ):
             uses.step = True
             uses.starts.append(product)
+        elif self._is_bound(at, node.id):
+            uses.bounds = True
+            uses.starts.append(product)
         else:
             uses.stopped = uses.stopped or f"`{ast.unparse(product)}` is not the start of a tile"
 
@@ -249,6 +262,22 @@ class _Reader:
             return False
         other = parent.right if parent.left is start else parent.left
         return self._is_lanes(other, name)
+
+    def _is_bound(self, start: ast.AST, name: str) -> bool:
+        """`position >= i * X` and `position < min(D, (i + 1) * X)`, where no other tile is in the compare."""
+        at = self.parents[start]
+        while isinstance(at, ast.Call) and not _LIMITS.isdisjoint(self._named(at.func)):
+            at = self.parents[at]
+        if not (isinstance(at, ast.Compare) and isinstance(at.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)):
+            return False
+        others = {n.id for n in ast.walk(at) if isinstance(n, ast.Name)} - {name}
+        return len(at.ops) == 1 and not others & self._lane_counts()
+
+    def _lane_counts(self) -> set[str]:
+        """Names that are the number of lanes of some tile."""
+        calls = [n for n in ast.walk(self.node) if isinstance(n, ast.Call) and len(n.args) == 2]
+        ends = [call.args[1] for call in calls if _ARANGE in self._named(call.func)]
+        return {end.id for end in ends if isinstance(end, ast.Name)}
 
     def _named_start(self, start: ast.AST, name: str) -> bool:
         """`first = i * X`, where `first` only starts lanes."""

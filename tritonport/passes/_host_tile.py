@@ -23,11 +23,16 @@ class TileStopped(Exception):
 
 @dataclass
 class HostTile:
-    """One tile at one launch. values: the expressions that choose it; numbers: what upstream may choose."""
+    """One tile at one launch.
+
+    values: the expressions that choose it; numbers: what upstream may choose. most: the limit of a tile that the size
+    of its axis decides (_host_cap), else None.
+    """
 
     site: LaunchSite
     values: list[cst.BaseExpression] = field(default_factory=list[cst.BaseExpression])
     numbers: set[int] = field(default_factory=set[int])
+    most: int | None = None
 
 
 class Host:
@@ -63,7 +68,7 @@ class Host:
         if size is None:
             raise TileStopped(f"the launch does not pass `{tile.size}`")
         found = HostTile(self.site)
-        for expr in self._assigned(value.value):
+        for expr in self.assigned(value.value):
             self._check(expr, code_of(size), found, frozenset({value.value}))
             self.check_known(size, expr)
             found.values.append(expr)
@@ -72,14 +77,14 @@ class Host:
         self._stays(value.value, tile, passed)
         return found
 
-    def _assigned(self, name: str) -> list[cst.BaseExpression]:
+    def assigned(self, name: str) -> list[cst.BaseExpression]:
         """What a local name may be. Raises TileStopped where that is not plainly assigned."""
         assert self.function is not None
         found: list[cst.BaseExpression] = []
         for node in self.order:
             if isinstance(node, cst.AugAssign | cst.For | cst.NamedExpr) and _is(node.target, name):
                 raise TileStopped(f"`{name}` is changed step by step")
-            for target, value in _pairs(node):
+            for target, value in pairs(node):
                 if _is(target, name):
                     if value is None:
                         raise TileStopped(f"`{name}` is unpacked from something")
@@ -97,8 +102,8 @@ class Host:
         elif isinstance(expr, cst.IfExp):
             self._check(expr.body, size, found, seen)
             self._check(expr.orelse, size, found, seen)
-        elif isinstance(expr, cst.Call) and _last(expr.func) in _CHOOSING:
-            lower_bound = _last(expr.func) == "max"
+        elif isinstance(expr, cst.Call) and last_name(expr.func) in _CHOOSING:
+            lower_bound = last_name(expr.func) == "max"
             for arg in expr.args:
                 if not (lower_bound and isinstance(arg.value, cst.Integer)):
                     self._check(arg.value, size, found, seen)
@@ -106,20 +111,27 @@ class Host:
             raise TileStopped(f"`{code_of(expr)}` is more than a choice of a tile")
 
     def _check_name(self, name: str, size: str, found: HostTile, seen: frozenset[str]) -> None:
-        local = self._assigned(name) if name not in seen else []
+        local = self.assigned(name) if name not in seen else []
         for expr in local:
             self._check(expr, size, found, seen | {name})
         if local or name in seen:
             return
         values = self.file.analysis.index.resolve(self.file.module.name, name)
-        if name in self._parameters() or not values:
+        if self.is_parameter(name) or not values:
             raise TileStopped(f"`{name}` comes from the caller")
         found.numbers |= {n for value in values if isinstance(value, Value) for n in numbers_in(value.expr)}
 
-    def _parameters(self) -> set[str]:
+    @property
+    def body(self) -> cst.BaseSuite:
+        assert self.function is not None
+        return self.function.body
+
+    def is_parameter(self, name: str) -> bool:
+        """Whether the caller gives this name its value."""
         assert self.function is not None
         params = self.function.params
-        return {p.name.value for p in (*params.posonly_params, *params.params, *params.kwonly_params)}
+        known = (*params.posonly_params, *params.params, *params.kwonly_params)
+        return any(param.name.value == name for param in known)
 
     def check_known(self, expr: cst.BaseExpression, place: cst.BaseExpression) -> None:
         """Every name of expr has its value at that place. Raises TileStopped.
@@ -127,11 +139,11 @@ class Host:
         What the statement around the place assigns is no value yet: `BK, BV = 128, min(V, BK)`.
         """
         own = self._statement(place)
-        for name in _read(expr):
+        for name in read_names(expr):
             bound = [
-                i for n, i in self.order.items() for t, _ in _pairs(n) if _is(t, name.value) and n is not own
+                i for n, i in self.order.items() for t, _ in pairs(n) if _is(t, name.value) and n is not own
             ]
-            early = any(at < self.order[place] for at in bound) or name.value in self._parameters()
+            early = any(at < self.order[place] for at in bound) or self.is_parameter(name.value)
             if not early and (
                 bound or not self.file.analysis.index.resolve(self.file.module.name, name.value)
             ):
@@ -140,20 +152,24 @@ class Host:
     def spelled(self, expr: cst.BaseExpression, place: cst.BaseExpression) -> cst.BaseExpression:
         """The expression at that place: for a name that the statement around it assigns, what it is given."""
         own = self._statement(place)
-        given = [] if own is None else [v for t, v in _pairs(own) if v is not None and _is(t, code_of(expr))]
+        given = [] if own is None else [v for t, v in pairs(own) if v is not None and _is(t, code_of(expr))]
         return given[0] if len(given) == 1 else expr
 
     def _statement(self, place: cst.BaseExpression) -> cst.CSTNode | None:
         """The assignment around an expression of the function."""
-        return next((n for n in self.order if any(v is place for _, v in _pairs(n))), None)
+        return next((n for n in self.order if any(v is place for _, v in pairs(n))), None)
 
     def _stays(self, name: str, tile: TileParameter, passed: dict[str, cst.BaseExpression]) -> None:
         """Nothing that depends on the tile leaves the function, but for what was summed over the tiles."""
         assert self.function is not None
-        flow = _Flow(name)
+        flow = Flow(name)
         flow.see(self.function.body)
         if flow.escaped is not None:
             raise TileStopped(f"`{flow.escaped}` depends on the tile and leaves the function")
+        self.check_made(flow, tile, passed)
+
+    def check_made(self, flow: Flow, tile: TileParameter, passed: dict[str, cst.BaseExpression]) -> None:
+        """Buffers that are addressed by the number of the tile are made for the number of tiles."""
         for parameter in tile.per_tile:
             value = passed.get(parameter)
             if value is None or (not _is(value, "None") and not names_of(value) & flow.made):
@@ -174,10 +190,11 @@ class Host:
 
 
 @dataclass
-class _Flow:
+class Flow:
     """Follows a tile through a function in the order of its text.
 
-    shaped: tensors with one entry per tile, at this point; made: at any point.
+    shaped: tensors with one entry per tile, at this point; made: at any point. escaped: what leaves the function and
+    depends on the tile; number: the same where it is a number and no tensor.
     """
 
     name: str
@@ -185,6 +202,7 @@ class _Flow:
     shaped: set[str] = field(default_factory=set[str])
     made: set[str] = field(default_factory=set[str])
     escaped: str | None = None
+    number: str | None = None
 
     def __post_init__(self) -> None:
         self.tainted.add(self.name)
@@ -194,7 +212,7 @@ class _Flow:
             return
         if isinstance(node, cst.Return):
             self._leaves(node.value)
-        for target, value in _pairs(node):
+        for target, value in pairs(node):
             if value is not None:
                 self._assign(target, value)
         for child in children(node):
@@ -204,6 +222,8 @@ class _Flow:
         left = set() if value is None else _unreduced(value) & (self.tainted | self.shaped)
         if left:
             self.escaped = sorted(left)[0]
+        if left & self.tainted:
+            self.number = sorted(left & self.tainted)[0]
 
     def _assign(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
         clean = not _unreduced(value) & (self.tainted | self.shaped)
@@ -214,7 +234,7 @@ class _Flow:
         elif clean:
             self.shaped.discard(target.value)
             self.tainted.discard(target.value)
-        elif _is_count(value):
+        elif _is_count(value) and not names_of(value) & self.shaped:
             self.tainted.add(target.value)
         else:
             self.shaped.add(target.value)
@@ -224,14 +244,14 @@ class _Flow:
 def _is_count(value: cst.BaseExpression) -> bool:
     """Arithmetic on numbers, or a tuple of it (a grid)."""
     calls = find(value, cst.Call)
-    return all(_last(call.func) in _CHOOSING for call in calls)
+    return all(last_name(call.func) in _CHOOSING for call in calls)
 
 
 def _reduces(value: cst.BaseExpression) -> bool:
     """`x.sum(0)`: one value left of all tiles."""
     return (
         isinstance(value, cst.Call)
-        and _last(value.func) in ("sum", "mean", "amax", "amin")
+        and last_name(value.func) in ("sum", "mean", "amax", "amin")
         and bool(value.args)
     )
 
@@ -244,17 +264,17 @@ def _unreduced(value: cst.CSTNode) -> set[str]:
     return own.union(*(_unreduced(child) for child in children(value)))
 
 
-def _read(node: cst.CSTNode) -> Iterator[cst.Name]:
+def read_names(node: cst.CSTNode) -> Iterator[cst.Name]:
     """Names that an expression reads: none behind a dot, no keyword of a call."""
     if isinstance(node, cst.Name):
         yield node
     elif isinstance(node, cst.Attribute):
-        yield from _read(node.value)
+        yield from read_names(node.value)
     else:
         keyword = node.keyword if isinstance(node, cst.Arg) else None
         for child in children(node):
             if child is not keyword:
-                yield from _read(child)
+                yield from read_names(child)
 
 
 def names_of(node: cst.CSTNode) -> set[str]:
@@ -274,7 +294,7 @@ def numbers_in(expr: ast.AST) -> set[int]:
     return found
 
 
-def _pairs(node: cst.CSTNode) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression | None]]:
+def pairs(node: cst.CSTNode) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression | None]]:
     """(target, value) of one statement; value None for what is unpacked."""
     if isinstance(node, cst.Assign):
         for target in node.targets:
@@ -312,7 +332,7 @@ def _is(node: cst.CSTNode | None, name: str) -> bool:
     return isinstance(node, cst.Name) and node.value == name
 
 
-def _last(func: cst.BaseExpression) -> str:
+def last_name(func: cst.BaseExpression) -> str:
     if isinstance(func, cst.Attribute):
         return func.attr.value
     return func.value if isinstance(func, cst.Name) else ""

@@ -42,11 +42,16 @@ class LocalCompare:
             return self._two_tiles(node, left, right)
         if self._scalar(left) == self._scalar(right):
             return None
-        if self._scalar(right):
-            limit = self._limit(op, left, right)
-            return None if limit is None else _with(node, left.parts.tile, limit)
-        limit = self._limit(_MIRROR[op], right, left)
-        return None if limit is None else _with(node, limit, right.parts.tile)
+        tile, scalar = (left, right) if self._scalar(right) else (right, left)
+        op = op if tile is left else _MIRROR[op]
+        limit = self._limit(op, tile, scalar)
+        if limit is None:
+            return None
+        strict = op == ">=" and limit is not scalar.node
+        limit = minus(limit, cst.Integer("1")) if strict else limit
+        sides = (tile.parts.tile, limit) if tile is left else (limit, tile.parts.tile)
+        found = _with(node, *sides)
+        return _strict(found) if strict and found is not None else found
 
     def _from_below(self, op: str, tile: _Side, scalar: _Side) -> bool:
         """Whether a number in the text bounds an index from below (`o >= 0`).
@@ -135,6 +140,20 @@ def _extent(tile: Poly) -> Poly | None:
         return None
     extent = tile.terms[0][0][0].extent
     return extent if extent is not None and all(s.kind == "constexpr" for s in extent.symbols) else None
+
+
+def _strict(node: cst.Comparison) -> cst.Comparison:
+    """`>` for `>=`, and `<` for `<=`.
+
+    triton-adapter 3.2.0 takes `lanes >= limit` for the lower limit of a transfer, and where that is no constant it
+    crashes (SIGSEGV) in one run of four.
+    """
+    target = node.comparisons[0]
+    old = target.operator
+    kind = cst.GreaterThan if isinstance(old, cst.GreaterThanEqual) else cst.LessThan
+    assert isinstance(old, cst.GreaterThanEqual | cst.LessThanEqual)
+    operator = kind(whitespace_before=old.whitespace_before, whitespace_after=old.whitespace_after)
+    return node.with_changes(comparisons=[target.with_changes(operator=operator)])
 
 
 def _with(

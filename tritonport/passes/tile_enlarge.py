@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -14,8 +15,9 @@ from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.values import shape_of
 from tritonport.facts.tiles import TileParameter, Tiles, tiles_of
 from tritonport.passes._build import import_from_runtime, quote, runtime_name
+from tritonport.passes._host_cap import capped
 from tritonport.passes._host_tile import Host, HostTile, TileStopped
-from tritonport.passes._tile_estimate import UNKNOWN, estimated_tiles
+from tritonport.passes._tile_estimate import UNKNOWN, estimated_bits, estimated_tiles
 from tritonport.passes._tuner_tiles import WITHOUT, Tuner, chosen_above, jit_decorator
 from tritonport.passes.kernels import kernels
 from tritonport.record import RuleClass
@@ -35,11 +37,15 @@ _REDUCTIONS = (
 )
 
 
-def changeable(file: FileContext, key: str) -> tuple[TileParameter, ...]:
-    """The tiles of a kernel that this file defines and that may get other sizes, whatever was chosen so far."""
+def changeable(file: FileContext, key: str) -> dict[TileParameter, int | None]:
+    """The tiles of a kernel that this file defines and that may get other sizes, whatever was chosen so far.
+
+    With the limit that the host has for a tile that it computes from the size of the axis.
+    """
     kernel = _Kernel(file, key, None, RuleResult(), set())
     kernel.choice = None
-    return tuple(place.tile for tile in kernel.tiles.parameters if (place := kernel.place(tile)) is not None)
+    places = [place for tile in kernel.tiles.parameters if (place := kernel.place(tile)) is not None]
+    return {place.tile: place.most for place in places}
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,12 @@ class _Place:
     tile: TileParameter
     host: tuple[tuple[Host, HostTile], ...]
     numbers: frozenset[int]
+
+    @property
+    def most(self) -> int | None:
+        """The host's own limit, where the size of the axis decides below it."""
+        limits = [found.most for _, found in self.host]
+        return max((limit for limit in limits if limit is not None), default=None)
 
 
 class TileEnlarge:
@@ -114,7 +126,7 @@ class _Kernel:
                 continue
             at = Host(self.file, site)
             try:
-                found = at.choice(tile, self.function.parameters)
+                found = self._choice(tile, at)
                 self._check_shared(tile, at, found)
             except TileStopped as why:
                 self._stop(f"`{tile.name}`: {why}", at.call)
@@ -123,6 +135,16 @@ class _Kernel:
                 host.append((at, found))
                 numbers |= found.numbers
         return self._checked(_Place(tile, tuple(host), frozenset(numbers)))
+
+    def _choice(self, tile: TileParameter, at: Host) -> HostTile | None:
+        """How the host chooses a tile. Raises TileStopped where it may not choose another."""
+        passed = at.passed(self.function.parameters)
+        if tile.name in passed and (found := capped(at, tile, passed)) is not None:
+            return found
+        found = at.choice(tile, self.function.parameters)
+        if found is not None and tile.bounds:
+            raise TileStopped("the kernel asks whether a position lies in its tile")
+        return found
 
     def _check_shared(self, tile: TileParameter, at: Host, found: HostTile | None) -> None:
         """A name that other kernels are launched with is theirs too."""
@@ -147,6 +169,9 @@ class _Kernel:
         keys = self.tuner.keys if self.tuner is not None else {}
         if self.tuner is None or name not in keys or name in self.tuner.chosen():
             return None
+        if place.tile.bounds:
+            self._stop(f"`{name}`: the kernel asks whether a position lies in its tile")
+            return None
         if place.tile.per_tile:
             self._stop(f"`{name}`: `{place.tile.per_tile[0]}` is addressed by the number of the tile")
             return None
@@ -161,7 +186,9 @@ class _Kernel:
         if self.facts is None or not places:
             return {}
         bits = self.file.settings.unified_buffer
-        candidates = {p.tile.name: _powers(p.numbers) for p in places}
+        candidates = _candidates(self.facts, places, bits)
+        if not candidates:
+            return {}
         found = estimated_tiles(self.facts, candidates, bits)
         if found is None or all(len(sizes) == 1 for sizes in candidates.values()):
             self._stop("no tile sizes that upstream's text names are estimated to fit")
@@ -177,7 +204,7 @@ class _Kernel:
                 p.tile.name, sizes[p.tile.name], beside=dict.fromkeys(p.tile.beside, UNKNOWN)
             )
             for p in places
-            if len(candidates[p.tile.name]) > 1
+            if len(candidates.get(p.tile.name, ())) > 1
         }
 
     def _text(self, tile: TileParameter, limit: TileLimit, values: dict[str, str]) -> str:
@@ -266,6 +293,25 @@ def _known(host: Host, value: cst.BaseExpression, place: cst.BaseExpression) -> 
     except TileStopped:
         return False
     return True
+
+
+def _candidates(facts: KernelFacts, places: list[_Place], bits: int) -> dict[str, frozenset[int]]:
+    """The sizes that a tile may be estimated at: those that upstream's text names.
+
+    Smaller ones for a tile that the size of its axis decides, where the largest alone takes more than the whole buffer.
+    """
+    found = {p.tile.name: _powers(p.numbers) for p in places if p.most is None}
+    largest = {p.tile.name: p.most for p in places if p.most is not None}
+    if estimated_bits(facts, largest) > bits:
+        found |= {name: frozenset(_halves(most)) for name, most in largest.items()}
+    return found
+
+
+def _halves(most: int) -> Iterator[int]:
+    """Powers of two below a size, down to 64."""
+    size = 1 << (most.bit_length() - 1)
+    while (size := size >> 1) >= 64:
+        yield size
 
 
 def _powers(numbers: frozenset[int]) -> frozenset[int]:

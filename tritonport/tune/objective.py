@@ -81,11 +81,24 @@ def _known(value: int | None) -> int:
     return UNKNOWN if value is None else value
 
 
-def tile_sets(names: Sequence[str], *, cube: bool) -> list[dict[str, int]]:
-    """Every set of sizes, largest first: of those that fit, the first is wanted most."""
+def tile_sets(
+    names: Sequence[str], *, cube: bool, limits: Mapping[str, int] | None = None
+) -> list[dict[str, int]]:
+    """Every set of sizes, largest first: of those that fit, the first is wanted most.
+
+    limits: upstream's own, of tiles that the size of their axis decides: from there down, before all others.
+    """
     sizes = CUBE_SIZES if cube else VECTOR_SIZES
-    sets = [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(sizes, repeat=len(names))]
+    known = [(*_below((limits or {}).get(name, 0), sizes[0]), *sizes) for name in names]
+    sets = [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*known)]
     return sorted(sets, key=lambda tiles: (-math.prod(tiles.values()), max(tiles.values(), default=0)))
+
+
+def _below(limit: int, smallest: int) -> Iterator[int]:
+    """Powers of two from a limit down, those above the smallest."""
+    while limit > smallest:
+        yield 1 << (limit.bit_length() - 1)
+        limit >>= 1
 
 
 def option_sets(*, cube: bool) -> tuple[Options, ...]:

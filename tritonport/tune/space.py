@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 
 import libcst as cst
@@ -21,16 +21,20 @@ from tritonport.tune.variants import Workshop
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The choices of one kernel. rules: those on tiles that rewrote something in it. sets: tile sets, largest first."""
+    """The choices of one kernel. rules: those on tiles that rewrote something in it. sets: tile sets, largest first.
+
+    limits: upstream's own, of tiles that the size of their axis decides.
+    """
 
     kernel: str
     cube: bool
     tiles: tuple[TileParameter, ...]
     rules: tuple[str, ...] = ()
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def sets(self) -> list[dict[str, int]]:
-        return tile_sets([tile.name for tile in self.tiles], cube=self.cube)
+        return tile_sets([tile.name for tile in self.tiles], cube=self.cube, limits=self.limits)
 
 
 def tile_rules(rules: Sequence[Rule]) -> tuple[str, ...]:
@@ -50,11 +54,13 @@ def spaces(
         if kernel.apart is None and fnmatch(key.partition(":")[2], pattern):
             fired = {slug for result in results.values() for (name, slug) in result.counts if name == key}
             tiles = _tiles(workshop, key)
-            found[key] = Space(key, plan.cube, tiles, tuple(slug for slug in slugs if slug in fired))
+            limits = {tile.name: most for tile, most in tiles.items() if most is not None}
+            rules = tuple(slug for slug in slugs if slug in fired)
+            found[key] = Space(key, plan.cube, tuple(tiles), rules, limits)
     return found
 
 
-def _tiles(workshop: Workshop, key: str) -> tuple[TileParameter, ...]:
+def _tiles(workshop: Workshop, key: str) -> dict[TileParameter, int | None]:
     module = workshop.analysis.index.modules[key.partition(":")[0]]
     tree = cst.parse_module(module.text)
     file = FileContext(module, tree, workshop.analysis, workshop.programs, workshop.settings)
