@@ -40,11 +40,12 @@ def proofs(value: Value, *, holds: bool = True) -> tuple[Poly, ...]:
         if bounds is None or (not holds and len(bounds) != 1):
             return ()
         kept = bounds if holds else [Bound(bounds[0].left, OPPOSITE[bounds[0].op], bounds[0].right)]
-        found.append({poly for bound in kept for poly in _at_least_zero(bound)})
+        found.append({poly for bound in kept for poly in at_least_zero(bound)})
     return tuple(sorted(set.intersection(*found), key=str)) if found else ()
 
 
-def _at_least_zero(bound: Bound) -> tuple[Poly, ...]:
+def at_least_zero(bound: Bound) -> tuple[Poly, ...]:
+    """Polynomials that are >= 0 where a compare holds; none where it says nothing of the kind."""
     difference = bound.left - bound.right
     if bound.op in ("<", "<="):
         return (-difference - ONE if bound.op == "<" else -difference,)

@@ -245,6 +245,8 @@ class Expressions:
             return self._placed(calls.call(name, args), node)
         helpers = self.resolve(node.func.value, self.inside) if isinstance(node.func, cst.Name) else ()
         if not helpers:
+            if self._site:
+                self.facts.mixing.add(self._site[0])
             return args.unknown("a function that is not resolved")
         return _alike([self.inline(helper, args) for helper in helpers], args)
 

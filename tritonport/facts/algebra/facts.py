@@ -61,7 +61,8 @@ class KernelFacts:
     calls: dict[cst.Call, str] = field(default_factory=dict[cst.Call, str])
     """Dotted name of each call's function (`triton.language.load`), where it has one."""
     mixing: set[cst.Call] = field(default_factory=set[cst.Call])
-    """Calls of helpers in whose bodies a function looks beyond single elements (a reduction, a scan, a load)."""
+    """Calls of helpers in whose bodies a function looks beyond single elements (a reduction, a scan, a load), or is not
+    known."""
     accesses: tuple[Access, ...] | None = field(default=None, repr=False)
     """Loads and stores, once `accesses` has been asked for them."""
 

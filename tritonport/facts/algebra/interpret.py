@@ -93,6 +93,8 @@ class Interpreter(Expressions):
         return state
 
     def _statement(self, node: cst.CSTNode, state: State) -> State | None:
+        if isinstance(node, cst.BaseSmallStatement):  # of a block on one line with its test
+            return state if self._small(node, state) else None
         if isinstance(node, cst.SimpleStatementLine):
             for small in node.body:
                 if not self._small(small, state):
