@@ -47,7 +47,7 @@ class LocalCompare:
         limit = self._limit(op, tile, scalar)
         if limit is None:
             return None
-        strict = op == ">=" and limit is not scalar.node
+        strict = op == ">=" and limit is not scalar.node and not self._beside_upper_limit(node, tile)
         limit = minus(limit, cst.Integer("1")) if strict else limit
         sides = (tile.parts.tile, limit) if tile is left else (limit, tile.parts.tile)
         found = _with(node, *sides)
@@ -59,6 +59,18 @@ class LocalCompare:
         Such a limit stays as it is: triton-adapter 3.2.0 crashes on a mask whose lower limit is no constant.
         """
         return op in (">", ">=") and tile.parts.scalar is not None and _literal(scalar.node)
+
+    def _beside_upper_limit(self, node: cst.Comparison, tile: _Side) -> bool:
+        """Whether the same lanes have an upper limit in the same mask: `(o >= first) & (o < last)`."""
+        parent = self.splitter.facts.parents.get(node)
+        if not (isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.BitAnd)):
+            return False
+        other = parent.right if parent.left is node else parent.left
+        if not (isinstance(other, cst.Comparison) and len(other.comparisons) == 1):
+            return False
+        op, right = COMPARE.get(type(other.comparisons[0].operator)), other.comparisons[0].comparator
+        lanes = other.left if op in ("<", "<=") else right if op in (">", ">=") else None
+        return lanes is not None and lanes.deep_equals(tile.node)
 
     def _scalar(self, side: _Side) -> bool:
         return self.splitter.is_scalar(side.node)
@@ -145,8 +157,8 @@ def _extent(tile: Poly) -> Poly | None:
 def _strict(node: cst.Comparison) -> cst.Comparison:
     """`>` for `>=`, and `<` for `<=`.
 
-    triton-adapter 3.2.0 takes `lanes >= limit` for the lower limit of a transfer, and where that is no constant it
-    crashes (SIGSEGV) in one run of four.
+    triton-adapter 3.2.0 takes `lanes >= limit` for the lower limit of a transfer. Where that is no constant, and no
+    upper limit stands beside it, it crashes (SIGSEGV) in one run of four.
     """
     target = node.comparisons[0]
     old = target.operator

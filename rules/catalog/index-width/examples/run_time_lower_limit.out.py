@@ -10,7 +10,7 @@ def last_rows(x, y, ends, W, N: tl.constexpr):
     o_t_base = last - N
     o_t = tl.arange(0, N)
     b_x = tl.load(x + o_t_base + o_t, mask=o_t > tl.maximum(tl.minimum(tl.maximum(first, last - W) - o_t_base, N), 0).to(tl.int32) - 1, other=0.0)
-    b_x += tl.load(x + o_t_base + o_t, mask=(tl.maximum(tl.minimum(first - o_t_base, N), 0).to(tl.int32) - 1 < o_t) & (o_t < tl.maximum(tl.minimum(last - o_t_base, N), 0).to(tl.int32)), other=0.0)
+    b_x += tl.load(x + o_t_base + o_t, mask=(tl.maximum(tl.minimum(first - o_t_base, N), 0).to(tl.int32) <= o_t) & (o_t < tl.maximum(tl.minimum(last - o_t_base, N), 0).to(tl.int32)), other=0.0)
     tl.store(y + i_n * N + tl.arange(0, N), b_x)
 
 
