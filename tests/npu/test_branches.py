@@ -1,4 +1,4 @@
-"""Run-time branches around arithmetic on products: refused by the true compiler as written, taken as selections."""
+"""Products in run-time branches: not taken by the true compiler as written, taken as rewritten."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.parametrize("kernel", ["starts_a_sum", "stored", "summed"])
-def test_a_branch_that_the_compiler_does_not_take_is_taken_as_a_selection(compiled, kernel: str) -> None:
+def test_what_the_compiler_does_not_take_is_taken_rewritten(compiled, kernel: str) -> None:
     (case,) = compiled.kernels[f"branches:{kernel}"]["cases"]
     assert case["before"]["fits"] is None  # it never came to a plan
     assert case["after"]["fits"] is True

@@ -30,6 +30,7 @@ RULES = (
     "mask-cast",
     "mask-removal",
     "negative-lanes",
+    "nested-sum",
     "reload-barrier",
     "zero-trip",
 )
@@ -94,6 +95,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "N": 16,
         "D": 16,
     },
+    "blocks_of_blocks": {"x": [64, 16], "y": {"empty": [16, 16]}, "T": 40, "N": 16, "D": 16, "M": 4},
     "ranks": {"x": [16], "rank": {"zeros": [16]}, "count": {"zeros": [2]}, "limit": 0.25, "N": 16},
     "neighbour": {"ends": {"int": [3, 4, 9, 11, 20]}, "y": {"zeros": [5]}, "n": 5, "N": 4},
     "exponents": {"x": [37], "y": {"empty": [37]}, "T": 37, "N": 16},
