@@ -29,24 +29,48 @@ class CarriedIndex:
         result = RuleResult()
         for kernel in kernels(file):
             taken = {name.value for name in names_in(kernel.facts.function)}
+            renamed: set[Def] = set()
             for definition in kernel.facts.defs.values():
-                if _is_carried(kernel.facts, definition):
+                if _is_carried(kernel.facts, definition, renamed):
                     name = fresh(f"{definition.name}_", taken)
                     taken.add(name)
+                    renamed.add(definition)
                     _rename(kernel.facts, definition, name, result, kernel.key)
         return result
 
 
-def _is_carried(facts: KernelFacts, definition: Def) -> bool:
+def _is_carried(facts: KernelFacts, definition: Def, renamed: set[Def]) -> bool:
     """Whether an index tile assigned in a loop may be read where its value of before the loop may be read too, and
-    the two are the same."""
+    the two are the same, as is every other value that the assignment may take the place of."""
     if definition.kind != "assign" or not facts.loops.get(definition.target):
         return False
     value = facts.value(definition.target)
     if not isinstance(value, Num) or not value.shape:
         return False
     others = {other for use in facts.uses(definition) for other in facts.reads[use]} - {definition}
-    return bool(others) and all(facts.value(other.target) == value for other in others)
+    before = _may_reach(facts, definition)
+    stays = any(_always_before(facts, other, definition) for other in before if other not in renamed)
+    return bool(others) and stays and all(facts.value(d.target) == value for d in [*others, *before])
+
+
+def _may_reach(facts: KernelFacts, definition: Def) -> list[Def]:
+    """Other assignments of the name that may hold where this one stands: earlier in the text, or in a loop of both."""
+    end, loops = facts.order[definition.target], set(facts.loops[definition.target])
+    return [
+        other
+        for other in facts.defs_of(definition.name)
+        if other is not definition
+        and (facts.order.get(other.target, 0) < end or loops & set(facts.loops.get(other.target, ())))
+    ]
+
+
+def _always_before(facts: KernelFacts, other: Def, definition: Def) -> bool:
+    """Whether every way to a definition leads through another: it stands earlier in a block around it."""
+    block = facts.enclosing(other.node, cst.BaseSuite)
+    at: cst.CSTNode | None = definition.node
+    while at is not None and at is not block:
+        at = facts.enclosing(at, cst.BaseSuite)
+    return at is not None and facts.order.get(other.target, 0) < facts.order[definition.target]
 
 
 def _rename(facts: KernelFacts, definition: Def, name: str, result: RuleResult, kernel: str) -> None:
