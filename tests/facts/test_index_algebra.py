@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import libcst as cst
+import pytest
 
 from tritonport.facts.algebra import Address, KernelFacts, accesses, analyse
+from tritonport.facts.algebra.values import shape_of
 
 OFFSETS = """
 def kernel(x, y, seq, T, scale, H: tl.constexpr, D: tl.constexpr, N: tl.constexpr, M: tl.constexpr, VL: tl.constexpr):
@@ -214,3 +216,38 @@ def test_names_mean_nothing():
         [shown(a)[2] for a in x.addresses] for x in second
     ]
     assert [x.why for x in first] == [x.why for x in second]
+
+
+SHAPES = """
+def kernel(x, y, AXIS: tl.constexpr, N: tl.constexpr, M: tl.constexpr):
+    t = tl.load(x + tl.arange(0, N)[:, None] * M + tl.arange(0, M)[None, :])
+    v = tl.load(y + tl.arange(0, N))
+    result = EXPRESSION
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "shape"),
+    [
+        ("tl.sum(t, 0)", ("M",)),
+        ("tl.sum(t, -1)", ("N",)),
+        ("tl.sum(t, axis=-2)", ("M",)),
+        ("tl.sum(t)", ()),
+        ("tl.sum(v, -1)", ()),
+        ("tl.sum(v, AXIS)", ()),
+        ("tl.sum(t, AXIS)", None),
+        ("tl.sum(t, 0, keep_dims=True)", None),
+        ("tl.expand_dims(v, 0)", ("1", "N")),
+        ("tl.expand_dims(v, -1)", ("N", "1")),
+        ("tl.trans(t)", ("M", "N")),
+        ("tl.trans(t, 1, 0)", ("M", "N")),
+        ("tl.trans(t, (1, 0))", ("M", "N")),
+        ("tl.trans(t, 0, 1)", None),
+    ],
+)
+def test_axes_are_counted_from_either_end(expression: str, shape: tuple[str, ...] | None):
+    facts = facts_of(SHAPES.replace("EXPRESSION", expression))
+    (result,) = facts.defs_of("result")
+    assert result.expr is not None
+    found = shape_of(facts.value(result.expr))
+    assert (None if found is None else tuple(map(str, found))) == shape

@@ -10,13 +10,15 @@ from tritonport.engine.rule import Build
 from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.calls import is_elementwise
 from tritonport.facts.algebra.facts import argument
-from tritonport.facts.algebra.values import Unknown, alternatives, shape_of
+from tritonport.facts.algebra.values import Const, Unknown, alternatives, shape_of
 from tritonport.facts.walk import names_in, walk
 from tritonport.passes.syntax import code_of, wrapped
 from tritonport.passes.tile_split import chain
 
 _REDUCE = frozenset({"triton.language.sum", "triton.language.max", "triton.language.min"})
 _ALONG = frozenset({"triton.language.cumsum", "triton.language.cumprod"})
+_SETTINGS = frozenset({"input", "axis", "reverse", "dtype"})
+"""Arguments of sums and scans that mean the same for a vector and a [rows, heads] tile."""
 Edit = tuple[cst.CSTNode, Build]
 
 
@@ -110,9 +112,12 @@ class Lift:
     def _columns(self, *operands: cst.BaseExpression) -> Iterator[Edit]:
         """Vectors without a head become columns, next to tiles that have one."""
         for node in operands:
-            if self.is_tainted(node) or not self._rank(node):
+            rank = self._rank(node)
+            if self.is_tainted(node) or rank == 0 or isinstance(self.facts.value(node), Const):
                 continue
-            if self._rank(node) != 1:
+            if rank is None:
+                raise CannotLift(f"a value whose axes are not known: {code_of(node)}")
+            if rank != 1:
                 raise CannotLift(f"a tile of more than one axis: {code_of(node)}")
             yield node, _as_column
 
@@ -129,15 +134,25 @@ class Lift:
         elif short == "make_block_ptr":
             new = self._block_pointer(node)
             yield node, lambda _: new.deep_clone()
-        elif name in _REDUCE:
-            yield node, _along_rows
+        elif name in _REDUCE or name in _ALONG:
+            self._check_along(node)
+            yield node, _reduced_rows if name in _REDUCE else _along_rows
         elif short == "where":
             yield from self._columns(*(a.value for a in node.args))
-        elif name not in _ALONG:
+        else:
             if not self._pointwise(node):
                 raise CannotLift(f"a call that may mix heads: {code_of(node)}")
             if len(node.args) > 1 and not isinstance(node.func, cst.Attribute):
                 yield from self._columns(*(a.value for a in node.args))
+
+    def _check_along(self, node: cst.Call) -> None:
+        """A sum or scan of one vector, whose only axis any axis means, and none of the forms that give more."""
+        operand = argument(node, 0, "input")
+        if operand is None or self._rank(operand) != 1:
+            raise CannotLift(f"a sum or scan of what is not one vector: {code_of(node)}")
+        known = all(a.keyword.value in _SETTINGS if a.keyword else not a.star for a in node.args)
+        if not known or sum(a.keyword is None for a in node.args) > 2:
+            raise CannotLift(f"a sum or scan with more than an axis: {code_of(node)}")
 
     def _pointwise(self, node: cst.Call) -> bool:
         """Whether each element of a call's result comes from the same element of what it is given."""
@@ -221,13 +236,21 @@ def _indexed(node: cst.CSTNode, pattern: str) -> cst.BaseExpression:
     return cst.ensure_type(cst.parse_expression(pattern), cst.Subscript).with_changes(value=wrapped(node))
 
 
-def _along_rows(node: cst.CSTNode) -> cst.BaseExpression:
-    """A reduction of the rows, with the axis that it takes away put back."""
+def _along_rows(node: cst.CSTNode) -> cst.Call:
+    """A sum or scan along the rows. A vector has one axis, which `axis=-1` or a constexpr may have named."""
     call = cst.ensure_type(node, cst.Call)
-    if argument(call, 1, "axis") is None:
-        axis = cst.Arg(cst.Integer("0"), keyword=cst.Name("axis"), equal=_TIGHT)
-        call = call.with_changes(args=[*call.args[:-1], call.args[-1].with_changes(comma=_COMMA), axis])
-    return _indexed(call, "x[None, :]")
+    zero = cst.Integer("0")
+    given = argument(call, 1, "axis")
+    if given is not None:
+        args = [a.with_changes(value=zero) if a.value is given else a for a in call.args]
+        return call.with_changes(args=args)
+    axis = cst.Arg(zero, keyword=cst.Name("axis"), equal=_TIGHT)
+    return call.with_changes(args=[*call.args[:-1], call.args[-1].with_changes(comma=_COMMA), axis])
+
+
+def _reduced_rows(node: cst.CSTNode) -> cst.BaseExpression:
+    """A sum of the rows, with the axis that it takes away put back."""
+    return _indexed(_along_rows(node), "x[None, :]")
 
 
 def _masked(node: cst.CSTNode, bound: cst.BaseExpression, kind: str) -> cst.Call:

@@ -256,16 +256,21 @@ def _pointwise(args: Args) -> Value:
 
 
 def _reduce(args: Args) -> Value:
+    """One value per row or column. The shape is not known where the axis is not, or where more than that comes back."""
     axis = number(args.get(1, "axis"))
     where = axis.poly.value if isinstance(axis, Num) else None
+    plain = args.keywords.keys().isdisjoint(("keep_dims", "return_indices")) and len(args.positional) < 3
 
     def one(item: Value) -> Value:
         if isinstance(item, (Unknown, Missing)):
             return item
         shape = shape_of(item)
-        if where is None or shape is None:
+        if axis == NONE and plain:
             return Data((), dtype_of(item))
-        return Data(shape[:where] + shape[where + 1 :] if where >= 0 else shape[:where], dtype_of(item))
+        if shape is None or not plain or (where is None and len(shape) > 1):
+            return Data(None, dtype_of(item))
+        at = (where or 0) % max(len(shape), 1)  # -1 is the last axis
+        return Data(shape[:at] + shape[at + 1 :], dtype_of(item))
 
     return distribute(one, args.get(0, "input"))
 
@@ -303,7 +308,11 @@ def _cast(args: Args) -> Value:
 
 
 def _trans(args: Args) -> Value:
-    return transpose(args.get(0, "input"))
+    source, dims = args.get(0, "input"), args.positional[1:] or (args.get(1, "dims"),)
+    order = polys(dims[0] if len(dims) == 1 else Tup(dims))
+    swaps = order is not None and [p.value for p in order] in ([1, 0], [-1, -2])
+    known = dims == (NONE,) or swaps or isinstance(source, (Unknown, Missing))
+    return transpose(source) if known else Data(None, dtype_of(source))
 
 
 def _shaped(args: Args) -> Value:
@@ -319,7 +328,7 @@ def _expand_dims(args: Args) -> Value:
     if not isinstance(axis, Num) or axis.poly.value is None or shape is None:
         return Data(None, dtype_of(args.get(0, "input")))
     picks = [":"] * len(shape)
-    picks.insert(axis.poly.value, "None")
+    picks.insert(axis.poly.value % (len(shape) + 1), "None")  # -1 is the last axis of the result
     return expand(args.get(0, "input"), picks)
 
 
