@@ -78,6 +78,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "running_sum": {"s": [2, 21, 3], "bias": [3], "N": 8, "REVERSE": True},
     "head_first": {"s": [2, 3, 21], "N": 8},
     "last_axis": {"s": [2, 13, 8], "N": 8},
+    "by_position": {"s": [2, 13, 8], "N": 8, "REVERSE": True},
     "own_axis": {"g": [2, 13, 35], "a": [35]},
     "block_scan": {"s": [2, 13, 35], "N": 8},
     "tile_from_helper": {"q": [16, 16], "k": [16, 16], "o": {"empty": [16, 16]}, "M": 1, "N": 16, "D": 32},

@@ -54,12 +54,19 @@ class HeadsInTile:
                 *Lift(facts, split.head, split.heads, width, first).edits(),
             ]
             sites = launches(file, kernel.key)
-            grids = [(site, *_in_groups(file, kernel.key, site, split)) for site in sites]
-            widths = [_width_argument(file, site, split.heads, width) for site in sites]
+            passed = [_passed(facts, site, split.heads) for site in sites]
+            grids = [
+                (site, *_in_groups(file, kernel.key, site, split, heads))
+                for site, heads in zip(sites, passed, strict=True)
+            ]
+            widths = [
+                _width_argument(file, site, heads, width) for site, heads in zip(sites, passed, strict=True)
+            ]
         except (CannotLift, GridStopped, LaunchStopped) as why:
             result.not_applicable(facts.function.name, str(why), kernel=kernel.key)
             return
-        params = _with_width(facts.function.params, split.heads, width)
+        positional = any(_counts_past(facts, site, split.heads) for site in sites)
+        params = _with_width(facts.function.params, split.heads, width, at_end=positional)
         exact = not facts.calls_of(*_SCANS, *_REDUCTIONS)
         result.rewrite(
             facts.function.params,
@@ -80,31 +87,59 @@ _REDUCTIONS = ("sum", "max", "min")
 
 
 def _in_groups(
-    file: FileContext, key: str, site: LaunchSite, split: Split
+    file: FileContext, key: str, site: LaunchSite, split: Split, heads: str
 ) -> tuple[cst.BaseExpression, cst.BaseExpression]:
     """The axis of the launch's grid, and with groups of heads for heads. Raises GridStopped."""
     plan = file.programs.plans.get(key)
     if plan is not None and plan.formulas[split.axis] is not None:
         raise GridStopped("the kernel computes the size of that axis from its tiles")
     triton = file.analysis.index.local_name(file.module.name, "triton") or "triton"
-    heads = _passed(site, split.heads)
     return change_factor(file, site, split.axis, heads, f"{triton}.cdiv({heads}, {AT_MOST})")
 
 
 def _width_argument(file: FileContext, site: LaunchSite, heads: str, width: str) -> Edit:
     """The launch with the tile's extent; the grid inside it may be edited too."""
     triton = file.analysis.index.local_name(file.module.name, "triton") or "triton"
-    text = f"min({triton}.next_power_of_2({_passed(site, heads)}), {AT_MOST})"
+    text = f"min({triton}.next_power_of_2({heads}), {AT_MOST})"
     return file.launch_call(site), lambda updated: keyword_added(
         cst.ensure_type(updated, cst.Call), width, text
     )
 
 
-def _passed(site: LaunchSite, name: str) -> str:
+def _passed(facts: KernelFacts, site: LaunchSite, name: str) -> str:
+    """What a launch gives a parameter, by keyword or position, as text that may be evaluated again."""
+    names = [p.name.value for p in facts.function.params.params]
+    if name not in names:
+        raise LaunchStopped(f"`{name}` is a parameter by keyword alone")
     found = next((k.value for k in site.node.keywords if k.arg == name), None)
+    at = names.index(name)
+    if found is None and any(isinstance(arg, ast.Starred) for arg in site.node.args[: at + 1]):
+        raise LaunchStopped("a launch with unpacked arguments: write them out")
+    if found is None and at < len(site.node.args):
+        found = site.node.args[at]
     if found is None:
-        raise LaunchStopped(f"a launch that does not pass `{name}` by keyword")
+        raise LaunchStopped(f"a launch that does not pass `{name}`: pass it there")
+    if any(not _repeats(node) for node in ast.walk(found)):
+        raise LaunchStopped(f"`{ast.unparse(found)}` is passed as `{name}`: give it a name before the launch")
     return ast.unparse(found)
+
+
+def _counts_past(facts: KernelFacts, site: LaunchSite, name: str) -> bool:
+    """Whether a launch passes what comes after this parameter by position."""
+    names = [p.name.value for p in facts.function.params.params]
+    after = site.node.args[names.index(name) + 1 :]
+    return bool(after) or any(isinstance(arg, ast.Starred) for arg in site.node.args)
+
+
+def _repeats(node: ast.AST) -> bool:
+    """Whether evaluating this once more changes nothing, as far as its own form goes."""
+    if isinstance(node, ast.Call):
+        func = node.func
+        return func.attr == "size" if isinstance(func, ast.Attribute) else ast.unparse(func) in _NUMBERS
+    return not isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
+
+
+_NUMBERS = frozenset({"len", "int", "min", "max"})
 
 
 def _wide_products(facts: KernelFacts, split: Split) -> list[Edit]:
@@ -140,13 +175,21 @@ def _walks_heads(facts: KernelFacts, split: Split) -> bool:
     return known and bool(bases) and tiles <= bases
 
 
-def _with_width(params: cst.Parameters, heads: str, width: str) -> cst.Parameters:
-    new: list[cst.Param] = []
-    for param in params.params:
-        new.append(param)
-        if param.name.value == heads:
-            new.append(param.with_changes(name=cst.Name(width), default=None))
-    return params.with_changes(params=new)
+def _with_width(params: cst.Parameters, heads: str, width: str, *, at_end: bool) -> cst.Parameters:
+    """The signature with the tile's extent: behind the heads, or at the end where launches count arguments."""
+    new = list(params.params)
+    at = len(new) if at_end else 1 + next(i for i, p in enumerate(new) if p.name.value == heads)
+    own = next(p for p in new if p.name.value == heads)
+    # Every launch passes it; Python wants a default behind another one.
+    default = cst.Integer("1") if new[at - 1].default is not None else None
+    added = own.with_changes(name=cst.Name(width), default=default, comma=new[at - 1].comma)
+    if default is not None:
+        added = added.with_changes(equal=cst.AssignEqual())
+    if not isinstance(new[at - 1].comma, cst.Comma):
+        new[at - 1] = new[at - 1].with_changes(
+            comma=cst.Comma(cst.SimpleWhitespace(""), cst.SimpleWhitespace(" "))
+        )
+    return params.with_changes(params=[*new[:at], added, *new[at:]])
 
 
 RULE = HeadsInTile()

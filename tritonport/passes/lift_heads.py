@@ -151,7 +151,8 @@ class Lift:
         if operand is None or self._rank(operand) != 1:
             raise CannotLift(f"a sum or scan of what is not one vector: {code_of(node)}")
         known = all(a.keyword.value in _SETTINGS if a.keyword else not a.star for a in node.args)
-        if not known or sum(a.keyword is None for a in node.args) > 2:
+        scans = self.facts.calls[node] in _ALONG
+        if not known or sum(a.keyword is None for a in node.args) > (3 if scans else 2):
             raise CannotLift(f"a sum or scan with more than an axis: {code_of(node)}")
 
     def _pointwise(self, node: cst.Call) -> bool:
