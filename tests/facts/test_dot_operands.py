@@ -38,5 +38,5 @@ def test_the_operand_is_copied(function: str, tmp_path: Path) -> None:
     (module,) = analysis.index.modules.values()
     programs = plan_programs(analysis)
     result = run_file(module, analysis, programs, Settings(), [all_rules()["dot-operand-reuse"]])
-    assert "tl.dot(b_a + 0.0, " in result.text
+    assert "tl.dot(b_a + 0, " in result.text
     assert not result.unresolved

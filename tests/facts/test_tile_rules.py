@@ -65,7 +65,10 @@ INPUTS: dict[str, dict[str, Any]] = {
     "either_way_store": {"x": [8, 16], "y": {"empty": [16, 8]}, "R": 8, "C": 16, "TURNED": True},
     "strided_store": {"x": [8, 16], "y": {"empty": [16, 8]}, "R": 8, "C": 16},
     "gated_rows": {"x": [2, 20, 3, 16], "g": [2, 20, 3], "beta": [2, 20, 3], "N": 16},
-    "block_pointer_gate": {"x": [2, 20, 3, 16], "g": [2, 20, 3], "y": {"empty": [2, 20, 3, 16]}, "N": 16},
+    "block_pointer_gate": {"x": [2, 20, 3, 16], "g": [2, 20, 3], "N": 16},
+    "filled_in_pieces": {"x": [1], "g": [2, 40, 3]},
+    "kept_buffer": {"x": [1], "g": [2, 40, 3]},
+    "store_between": {"a": [16, 16], "b": [16, 16], "y": {"empty": [16, 16]}},
     "two_products": {
         "q": [16, 16],
         "k": [16, 16],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import torch
 
 from tests.support.cases import run_cases
@@ -138,3 +139,41 @@ def test_outputs_come_back() -> None:
     held.copy_(torch.arange(24.0).view(4, 6))
     runtime.copy_back(g, held)
     assert torch.equal(g[0], torch.arange(24.0).view(4, 6).t())
+
+
+def test_a_view_with_gaps_is_copied_as_it_lies_in_memory() -> None:
+    """Rows of a longer cache: a kernel counts elements from the view's first one on, gaps included."""
+    cache = torch.arange(2 * 6 * 4).view(2, 6, 4)
+    view = cache[:, 1:4]
+    assert runtime.head_rows(view, 4) == 11  # of twelve rows, those behind the first
+    assert torch.equal(runtime.head_first(view, 4), cache.view(12, 4)[1:].t())
+
+
+def test_gaps_of_an_output_keep_what_they_hold() -> None:
+    cache = torch.arange(2 * 6 * 4).view(2, 6, 4)
+    before, view = cache.clone(), cache[:, 1:4]
+    held = runtime.head_first_empty(view, 4)
+    held[:, :3] = -1
+    runtime.copy_back(view, held)
+    assert torch.equal(cache[0, 1:4], torch.full((3, 4), -1))
+    assert torch.equal(cache[0, 4:], before[0, 4:])
+    assert torch.equal(cache[1], before[1])
+
+
+def test_rows_that_are_no_multiple_of_the_heads() -> None:
+    """A workspace that is longer than what the kernel walks."""
+    flat = torch.arange(1, 12)
+    made = runtime.head_first(flat, 4)
+    assert made.tolist() == [[1, 5, 9], [2, 6, 10], [3, 7, 11], [4, 8, 0]]
+    made += 20
+    runtime.copy_back(flat, made)
+    assert torch.equal(flat, torch.arange(21, 32))
+
+
+def test_arguments_that_share_memory_are_refused_at_the_launch() -> None:
+    whole = torch.zeros(8, 4)
+    runtime.check_apart(whole[:4], whole[4:], None, torch.zeros(8, 4))
+    with pytest.raises(ValueError, match="share memory"):
+        runtime.check_apart(whole[:5], torch.zeros(3), whole[4:])
+    with pytest.raises(ValueError, match="share memory"):
+        runtime.check_apart(whole, whole.t())

@@ -18,6 +18,7 @@ from tritonport.engine.assume import Assumption
 from tritonport.engine.choices import Choices, KernelChoice
 from tritonport.engine.linemap import Origin
 from tritonport.facts.algebra import KernelFacts
+from tritonport.facts.hosts.overlap import LaunchMemory
 from tritonport.facts.programs import ProgramPlan, Programs
 from tritonport.facts.walk import children, find
 
@@ -63,7 +64,8 @@ class Memo:
 
     facts: by definition node; a function that no rule has touched keeps its node from tree to tree. dotted: full names
     by source text. helpers: the jit function that a name means in a module; homes: the module that defines it. These
-    follow upstream's text, which does not change. lines: where the nodes of the last tree that was asked stand.
+    follow upstream's text, which does not change. launches: the memory that launches pass. lines: where the nodes of
+    the last tree that was asked stand.
     """
 
     facts: dict[cst.FunctionDef, KernelFacts] = field(default_factory=dict[cst.FunctionDef, KernelFacts])
@@ -72,6 +74,7 @@ class Memo:
         default_factory=dict[tuple[str, str], "tuple[cst.FunctionDef, ...]"]
     )
     homes: dict[cst.FunctionDef, str] = field(default_factory=dict[cst.FunctionDef, str])
+    launches: LaunchMemory | None = None
     axes: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
     lines: dict[cst.Module, dict[cst.CSTNode, int]] = field(
         default_factory=dict[cst.Module, dict[cst.CSTNode, int]]
@@ -101,6 +104,11 @@ class FileContext:
     @property
     def file(self) -> str:
         return str(self.module.file)
+
+    @property
+    def launch_memory(self) -> LaunchMemory:
+        """Which arguments of a kernel may be one memory; upstream's host code is read once for all rules."""
+        return self.memo.launches or LaunchMemory(self.analysis)
 
     def externals(self, node: cst.BaseExpression) -> tuple[str, ...]:
         """Dotted names outside the package that a name or attribute chain stands for (`triton.language.load`)."""

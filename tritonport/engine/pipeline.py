@@ -16,6 +16,7 @@ from tritonport.engine.context import FileContext, Memo, Settings
 from tritonport.engine.gates import check_output
 from tritonport.engine.linemap import Origin, advance, dropped, identity, still_dropped
 from tritonport.engine.rule import Rule, RuleResult
+from tritonport.facts.hosts.overlap import LaunchMemory
 from tritonport.facts.programs import Programs
 from tritonport.record import Assumption, RuleClass, Unresolved, weakest
 
@@ -66,7 +67,7 @@ def run_file(
     assumptions: list[tuple[str, Assumption]] = []
     classes: dict[tuple[str | None, str], RuleClass] = {}
     gone: dict[int, str] = {}
-    memo = Memo()
+    memo = Memo(launches=LaunchMemory(analysis))
     for rule in rules:
         hidden = without(settings.choices, rule.slug)
         file = FileContext(module, tree, analysis, programs, settings, origins, hidden, memo)

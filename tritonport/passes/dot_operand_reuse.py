@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import libcst as cst
 
 from tritonport.engine.context import FileContext
@@ -23,12 +25,11 @@ class DotOperandReuse:
     def run(self, file: FileContext) -> RuleResult:
         result = RuleResult()
         for kernel in kernels(file):
-            protect(kernel.facts, result, kernel.key)
+            _protect(file, kernel.facts, result, kernel.key)
         return result
 
 
-def protect(facts: KernelFacts, result: RuleResult, kernel: str) -> None:
-    """All edits of one kernel."""
+def _protect(file: FileContext, facts: KernelFacts, result: RuleResult, kernel: str) -> None:
     found = accesses(facts)
     for dot in facts.calls_of("dot"):
         operand = _held(argument(dot, 0, "input"))
@@ -36,20 +37,18 @@ def protect(facts: KernelFacts, result: RuleResult, kernel: str) -> None:
             continue
         if not _is_data(facts, operand):
             if facts.explain(operand) is not None:
-                replace(result, operand, _copy_of_any(operand), kernel)
+                replace(result, operand, _copy(facts, operand), kernel)
             continue
-        loaded = _reload(facts, operand, dot, found)
-        copy = plus(operand, cst.Float("0.0"))
-        in_call = facts.parents[operand]
-        bracketed = copy.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        replace(result, operand, loaded or (copy if isinstance(in_call, cst.Arg) else bracketed), kernel)
+        loaded = _reload(facts, operand, dot, found, _Memory(file, kernel))
+        replace(result, operand, loaded or _copy(facts, operand), kernel)
 
 
-def _copy_of_any(operand: cst.Name) -> cst.BaseExpression:
-    """A copy of a tile that the analysis does not follow: whatever its type, the copy has it too."""
-    copy = plus(operand, cst.Float("0.0")).with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    dtype = cst.Attribute(cst.Name(operand.value), cst.Name("dtype"))
-    return cst.Call(cst.Attribute(copy, cst.Name("to")), [cst.Arg(dtype)])
+def _copy(facts: KernelFacts, operand: cst.Name) -> cst.BaseExpression:
+    """A tile of its own; with a whole zero it keeps its type, whatever that is."""
+    copy = plus(operand, cst.Integer("0"))
+    if isinstance(facts.parents[operand], cst.Arg):
+        return copy
+    return copy.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
 def _held(operand: cst.BaseExpression | None) -> cst.Name | None:
@@ -93,8 +92,21 @@ def _asks_for_dtype(facts: KernelFacts, use: cst.Name) -> bool:
     return isinstance(parent, cst.Attribute) and parent.attr.value == "dtype"
 
 
+@dataclass(frozen=True)
+class _Memory:
+    """The memory that launches of one kernel pass."""
+
+    file: FileContext
+    kernel: str
+
+    def shared(self, store: Access, load: Access) -> bool:
+        """Whether a store through another parameter may write what a load reads."""
+        asked = ((written, read) for written in store.bases for read in load.bases)
+        return any(self.file.launch_memory.overlap(self.kernel, a, b) for a, b in asked)
+
+
 def _reload(
-    facts: KernelFacts, operand: cst.Name, dot: cst.Call, found: tuple[Access, ...]
+    facts: KernelFacts, operand: cst.Name, dot: cst.Call, found: tuple[Access, ...], memory: _Memory
 ) -> cst.BaseExpression | None:
     """The load that filled a tile, where it would give the same tile again."""
     defs = facts.reads[operand]
@@ -104,10 +116,19 @@ def _reload(
     access = next((a for a in found if a.node is _load_in(definition.expr)), None)
     if access is None or not facts.same_at(definition, operand):
         return None
-    stores = [a for a in found if a.kind == "store"]
+    stores = [a for a in found if a.kind != "load"]
     if any(a.why is not None or not a.bases.isdisjoint(access.bases) for a in stores):
         return None
-    return definition.expr
+    between = (store for store in stores if _between(facts, access.node, store.node, dot))
+    return None if any(memory.shared(store, access) for store in between) else definition.expr
+
+
+def _between(facts: KernelFacts, load: cst.CSTNode, store: cst.CSTNode, dot: cst.Call) -> bool:
+    """Whether a store may run after a load and before a product: between them, or in a trip of a loop around the
+    product before."""
+    again = [loop for loop in facts.loops[dot] if loop not in facts.loops[load]]
+    follows = facts.order[load] < facts.order[store] < facts.order[dot]
+    return follows or any(loop in facts.loops[store] for loop in again)
 
 
 def _load_in(expr: cst.BaseExpression | None) -> cst.BaseExpression | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import libcst as cst
@@ -10,6 +11,7 @@ from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts, accesses
+from tritonport.facts.hosts.overlap import Overlap
 from tritonport.facts.naming import fresh
 from tritonport.facts.walk import names_in
 from tritonport.passes.head_first import HeadFirst, Heads, NoHead, Stopped, head_parameters
@@ -46,8 +48,14 @@ class GateLayout:
             if isinstance(found, tuple):
                 result.unresolved(facts.function.name, f"`{found[0]}`: {found[1]}", kernel=kernel)
                 continue
+            others = _others(file, kernel, facts, found)
+            same = next((other for other, overlap in others.items() if overlap is Overlap.MAY), None)
+            if same is not None:
+                why = f"a launch may pass the same memory as `{same}`: of two copies none sees what the other gets"
+                result.not_applicable(facts.function.name, f"`{found.base}`: {why}", kernel=kernel)
+                continue
             try:
-                changed.append(change_parameter(facts, found))
+                changed.append(change_parameter(facts, found, _unasked(changed, found, others)))
             except Stopped as why:
                 result.unresolved(facts.function.name, f"`{found.base}`: {why}", kernel=kernel)
         if not changed:
@@ -60,6 +68,11 @@ class GateLayout:
         for change in changed:
             add_edits(change, result, kernel)
         result.note(kernel, _moved([c.relaid for c in changed]))
+        for relaid in (c.relaid for c in changed if c.relaid.apart):
+            others = ", ".join(f"`{name}`" for name in relaid.apart)
+            result.note(
+                kernel, f"gate-layout: each launch checks that `{relaid.name}` shares no memory with {others}"
+            )
         new = with_parameters(facts.function.params, changed, at_end=not host.keyword_only)
         replace(result, facts.function.params, new, kernel, counts=False)
 
@@ -74,19 +87,38 @@ def _moved(relaid: list[Relaid]) -> str:
     )
 
 
+def _others(file: FileContext, kernel: str, facts: KernelFacts, heads: Heads) -> dict[str, Overlap]:
+    """Other parameters that may be the same memory, where one of the two is written."""
+    kinds: dict[str, set[str]] = {}
+    for access in accesses(facts):
+        for base in access.bases:
+            kinds.setdefault(base, set()).add(access.kind)
+    written = (
+        other
+        for other, found in kinds.items()
+        if other != heads.base and (found | kinds[heads.base]) - {"load"}
+    )
+    found = {other: file.launch_memory.overlap(kernel, heads.base, other) for other in written}
+    return {other: overlap for other, overlap in found.items() if overlap}
+
+
+def _unasked(changed: list[_Changed], heads: Heads, others: Iterable[str]) -> tuple[str, ...]:
+    """Those that an earlier parameter's check has not asked about this one."""
+    asked = {c.relaid.name for c in changed if heads.base in c.relaid.apart}
+    return tuple(name for name in others if name not in asked)
+
+
 @dataclass(frozen=True)
 class _Changed:
     relaid: Relaid
     edits: list[tuple[cst.CSTNode, cst.CSTNode]]
 
 
-def change_parameter(facts: KernelFacts, heads: Heads) -> _Changed:
-    """The edits inside the kernel for one parameter. Raises Stopped."""
+def change_parameter(facts: KernelFacts, heads: Heads, apart: tuple[str, ...] = ()) -> _Changed:
+    """The edits inside the kernel for one parameter. apart: see Relaid. Raises Stopped."""
     taken = {name.value for name in names_in(facts.function)}
     rows = fresh(f"{heads.base}_rows", taken)
-    found = [a for a in accesses(facts) if heads.base in a.bases]
-    optional = all(facts.tests.get(a.node) for a in found)
-    relaid = Relaid(heads.base, heads.heads, rows, heads.loaded, heads.stored, optional)
+    relaid = Relaid(heads.base, heads.heads, rows, heads.loaded, heads.stored, apart)
     return _Changed(relaid, HeadFirst(facts, heads, rows).edits())
 
 

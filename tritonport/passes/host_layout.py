@@ -10,12 +10,14 @@ from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import children, names_in
+from tritonport.facts.walk import children, names_in, walk
 from tritonport.passes._build import import_from_runtime, runtime_name
 from tritonport.passes.syntax import code_of
 
-HEAD_FIRST, EMPTY, BACK = "head_first", "head_first_empty", "copy_back"
+HEAD_FIRST, EMPTY, BACK, ROWS = "head_first", "head_first_empty", "copy_back", "head_rows"
 """Helpers of the run-time module; with one head none of them copies."""
+APART = "check_apart"
+"""Raises where tensors share memory."""
 _EMPTY = frozenset({"empty", "empty_like", "new_empty"})
 
 
@@ -23,7 +25,8 @@ _EMPTY = frozenset({"empty", "empty_like", "new_empty"})
 class Relaid:
     """A kernel parameter that becomes head first. heads: the kernel's parameter with the head count.
 
-    rows: the new parameter with the number of rows. optional: whether the host may pass None.
+    rows: the new parameter with the number of rows. apart: parameters that must be other memory, which only the run
+    can tell.
     """
 
     name: str
@@ -31,7 +34,7 @@ class Relaid:
     rows: str
     loaded: bool
     stored: bool
-    optional: bool
+    apart: tuple[str, ...] = ()
 
 
 class LaunchStopped(Exception):
@@ -93,8 +96,15 @@ class HostLayout:
             if code_of(tensor.value) == "None":
                 extra.append((relaid.rows, "0"))
                 continue
-            given = f"{code_of(tensor.value)}, {code_of(heads.value)}"
-            extra.append((relaid.rows, _rows(relaid, code_of(tensor.value), code_of(heads.value))))
+            given = f"{_again(tensor.value)}, {_again(heads.value)}"
+            used.add(ROWS)
+            others = [_again(passed[name].value) for name in relaid.apart if name in passed]
+            if others:
+                used.add(APART)
+                before.append(
+                    f"{runtime_name(self.file, APART)}({', '.join([code_of(tensor.value), *others])})"
+                )
+            extra.append((relaid.rows, f"{runtime_name(self.file, ROWS)}({given})"))
             if not relaid.stored:
                 used.add(HEAD_FIRST)
                 values[relaid.name] = f"{runtime_name(self.file, HEAD_FIRST)}({given})"
@@ -130,14 +140,36 @@ class HostLayout:
     def _uninitialised(self, host: cst.FunctionDef, name: str, launch: cst.SimpleStatementLine) -> bool:
         """Whether a tensor was only allocated before the launch, so that it has nothing worth copying."""
         found = _Allocations(name, launch)
-        found.see(host.body)
+        found.see(self._repeated(host, launch))
         return found.allocated and not found.touched
 
+    def _repeated(self, host: cst.FunctionDef, launch: cst.CSTNode) -> cst.CSTNode:
+        """The body of the innermost loop around a launch, which an earlier trip has written by then, or the host's."""
+        at = launch
+        while at is not host:
+            at = self.parents[at]
+            if isinstance(at, (cst.For, cst.While)):
+                return at.body
+        return host.body
 
-def _rows(relaid: Relaid, tensor: str, heads: str) -> str:
-    """Source text of the number of rows of a tensor."""
-    rows = f"{tensor}.numel() // {heads if heads.isidentifier() else f'({heads})'}"
-    return f"0 if {tensor} is None else {rows}" if relaid.optional else rows
+
+def _again(node: cst.BaseExpression) -> str:
+    """Text of an argument that is evaluated twice. Raises LaunchStopped where that may not give the same twice."""
+    for part in walk(node):
+        if isinstance(part, cst.Call) and not _asks_for_size(part):
+            raise LaunchStopped(
+                f"`{code_of(node)}` would be computed twice: give it a name in a line before the launch"
+            )
+        if isinstance(part, (cst.NamedExpr, cst.Await, cst.Yield)):
+            raise LaunchStopped(f"`{code_of(node)}` does something beside being a value")
+    return code_of(node)
+
+
+def _asks_for_size(call: cst.Call) -> bool:
+    """`x.size(1)`, `x.numel()`, `len(x)`."""
+    if isinstance(call.func, cst.Attribute):
+        return call.func.attr.value in ("size", "numel", "dim", "stride")
+    return _is(call.func, "len")
 
 
 @dataclass

@@ -218,22 +218,71 @@ def head_first(tensor: Any, heads: int, made: Any = None) -> Any:
     """
     if tensor is None or heads == 1:
         return tensor
-    if made is not None and made.shape == (heads, tensor.numel() // heads):
+    if made is not None and made.shape == (heads, head_rows(tensor, heads)):
         return made
-    return tensor.view(-1, heads).t().contiguous()
+    flat, rows = _in_memory(tensor), head_rows(tensor, heads)
+    if flat.numel() < rows * heads:
+        flat = torch.cat([flat, flat.new_zeros(rows * heads - flat.numel())])
+    return flat.view(rows, heads).t().contiguous()
+
+
+def head_rows(tensor: Any, heads: int) -> int:
+    """Rows of [.., heads] that a kernel may reach from a tensor's first element on, the last one perhaps not whole.
+
+    0 for None.
+    """
+    return 0 if tensor is None else -(-_reach(tensor) // heads)
+
+
+def _reach(tensor: Any) -> int:
+    """Elements: a kernel counts in memory, and of a view with gaps it may reach all that the memory holds."""
+    if tensor.is_contiguous():
+        return int(tensor.numel())
+    return int(tensor.untyped_storage().nbytes() // tensor.element_size() - tensor.storage_offset())
+
+
+def _in_memory(tensor: Any) -> Any:
+    return tensor.detach().as_strided((_reach(tensor),), (1,))
 
 
 def head_first_empty(tensor: Any, heads: int) -> Any:
-    """Memory of [heads, rows] for what a kernel writes of a tensor of [.., heads]; with one head the tensor itself."""
+    """Memory of [heads, rows] for what a kernel writes of a tensor of [.., heads]; with one head the tensor itself.
+
+    What lies in the gaps of a view is kept.
+    """
     if tensor is None or heads == 1:
         return tensor
-    return tensor.new_empty(heads, tensor.numel() // heads)
+    if not tensor.is_contiguous():
+        return head_first(tensor, heads)
+    return tensor.new_empty(heads, head_rows(tensor, heads))
+
+
+def check_apart(tensor: Any, *others: Any) -> None:
+    """Raises where a tensor whose layout a launch changes shares memory with another argument: of two copies none
+    would see what the other gets."""
+    for other in others:
+        if (
+            tensor is not None
+            and other is not None
+            and tensor.numel()
+            and other.numel()
+            and _meet(tensor, other)
+        ):
+            raise ValueError("arguments of a kernel share memory; migrate it with the rule gate-layout disabled")
+
+
+def _meet(one: Any, other: Any) -> bool:
+    """Whether the memory of two tensors overlaps, from their first elements to their last."""
+    ends = [(t, sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) + 1) for t in (one, other)]
+    spans = [(t.data_ptr(), t.data_ptr() + n * t.element_size()) for t, n in ends]
+    return one.device == other.device and spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1]
 
 
 def copy_back(tensor: Any, written: Any) -> None:
     """Fills a tensor of [.., heads] from what a kernel wrote as [heads, rows]."""
     if written is not tensor:
-        tensor.view(-1, written.shape[0]).copy_(written.t())
+        flat = _in_memory(tensor)
+        flat.copy_(written.t().reshape(-1)[: flat.numel()])
 
 
 def shared_head_first(tensor: Any, made: Any = None) -> Any:

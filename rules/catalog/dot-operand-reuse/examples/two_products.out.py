@@ -12,7 +12,7 @@ def two_products(q, k, h, s, o, N: tl.constexpr, FLIP: tl.constexpr):
     tl.store(s + tile, b_s)
     # b_q and b_s are each read again
     b_o = tl.dot(b_q, tl.load(h + tile))
-    b_o = tl.dot(b_s + 0.0, b_k, b_o)
+    b_o = tl.dot(b_s + 0, b_k, b_o)
     if FLIP:
         b_o += tl.dot(b_k, b_s)
     else:

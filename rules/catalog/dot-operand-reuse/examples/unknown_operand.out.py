@@ -9,7 +9,7 @@ def odd_product(x, y, o, N: tl.constexpr):
     b_x = tl.load(x + tile)
     # One tile of several is not followed, and it is read again.
     b_a = tl.split(tl.join(b_x, b_x))[N - N]
-    b_o = tl.dot((b_a + 0.0).to(b_a.dtype), tl.load(y + tile))
+    b_o = tl.dot(b_a + 0, tl.load(y + tile))
     tl.store(o + tile, b_o + b_a)
 
 

@@ -1,6 +1,6 @@
 import triton
 import triton.language as tl
-from tritonport_runtime import head_first
+from tritonport_runtime import head_first, head_rows
 
 
 @triton.jit
@@ -15,6 +15,8 @@ def block_pointer_gate(x, g, y, T, H: tl.constexpr, D: tl.constexpr, N: tl.const
     tl.store(p_y, tl.dot(b_x, tl.trans(b_x)) * b_g[:, None], boundary_check=(0, 1))
 
 
-def run(x, g, y, N):
+def run(x, g, N):
     B, T, H, D = x.shape
-    block_pointer_gate[(triton.cdiv(T, N), B * H)](x, head_first(g, H), y, T, H, D, N, g_rows=g.numel() // H)
+    y = x.new_empty(B, T, H, N)
+    block_pointer_gate[(triton.cdiv(T, N), B * H)](x, head_first(g, H), y, T, H, D, N, g_rows=head_rows(g, H))
+    return y

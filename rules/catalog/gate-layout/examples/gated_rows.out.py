@@ -1,7 +1,7 @@
 import torch
 import triton
 import triton.language as tl
-from tritonport_runtime import copy_back, head_first, head_first_empty
+from tritonport_runtime import copy_back, head_first, head_first_empty, head_rows
 
 
 @triton.heuristics({"USE_G": lambda args: args["g"] is not None})
@@ -43,9 +43,9 @@ def run(x, g, beta, N):
         H=H,
         D=D,
         N=N,
-        beta_rows=beta.numel() // H,
-        g_rows=0 if g is None else g.numel() // H,
-        dg_rows=0 if dg is None else dg.numel() // H,
+        beta_rows=head_rows(beta, H),
+        g_rows=head_rows(g, H),
+        dg_rows=head_rows(dg, H),
     )
     copy_back(dg, dg_hf)
     return y, dg

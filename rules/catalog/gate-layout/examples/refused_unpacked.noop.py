@@ -1,3 +1,4 @@
+import torch
 import triton
 import triton.language as tl
 
@@ -10,6 +11,8 @@ def gated(x, g, y, T, H: tl.constexpr, N: tl.constexpr):
     tl.store(y + o_n[:, None] * N + o_n[None, :], tl.dot(b_x, b_x) * b_g[:, None])
 
 
-def run(x, g, y, **sizes):
+def run(x, g, **sizes):
+    y = torch.empty_like(x)
     # Which head count goes with g is known to the caller alone.
     gated[(sizes["H"],)](x, g, y, **sizes)
+    return y
