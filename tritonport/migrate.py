@@ -37,6 +37,7 @@ from tritonport.engine.linemap import Origin
 from tritonport.engine.pipeline import FileResult
 from tritonport.engine.rule import Rule
 from tritonport.errors import ExitCode, UserError
+from tritonport.facts.elsewhere import with_uses_elsewhere
 from tritonport.facts.fingerprint import fingerprints
 from tritonport.facts.programs import Programs
 from tritonport.header import with_header
@@ -122,6 +123,8 @@ def migrate_tree(tree: SourceTree, out: Path, options: MigrateOptions, progress:
     kernels, overrides = overrides.over(with_open_assumptions(record.kernels, asked))
     changed = {name: result for name, result in results.items() if result.changed}
     texts, origins = _outputs(tree, analysis, changed)
+    if options.emit != BACKEND:
+        kernels = with_uses_elsewhere(kernels, analysis, texts)
     _check_second_run(work, (*by_file, *after), texts, _of_output(settings, programs), options.jobs, progress)
     dropped = {str(analysis.index.modules[name].file): result.dropped for name, result in changed.items()}
     extra: dict[str, Any] = {
