@@ -63,6 +63,8 @@ def _row(facts: KernelFacts, access: Access) -> _Row | None:
     height, width = _extent(facts, rows[0], 0), _extent(facts, columns[0], 1)
     if column is None or name is None or height is None or width is None:
         return None
+    if height == constexpr(name):  # a tile of G rows: where G is 1 it has one row, and no two at one place
+        return None
     pointer = column
     for term in reversed([term for term in terms if term not in (rows[0], columns[0])]):
         pointer = plus(term, pointer)
