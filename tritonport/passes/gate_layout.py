@@ -20,6 +20,10 @@ from tritonport.passes.kernels import TileKernel, kernels
 from tritonport.passes.syntax import replace
 from tritonport.record import RuleClass
 
+_WAY_OUT = (
+    " (the kernel is right without this rule: suppress the finding, or turn the rule off for the kernel)"
+)
+
 
 class GateLayout:
     """[.., T, H] tensors that a kernel walks one head at a time become [H, ..] around its launch."""
@@ -63,7 +67,7 @@ class GateLayout:
         try:
             host.relay(launches(file, kernel), facts.function, [c.relaid for c in changed])
         except LaunchStopped as why:
-            result.unresolved(facts.function.name, str(why), kernel=kernel)
+            result.unresolved(facts.function.name, f"{why}{_WAY_OUT}", kernel=kernel)
             return
         for change in changed:
             add_edits(change, result, kernel)
@@ -130,12 +134,15 @@ def add_edits(changed: _Changed, result: RuleResult, kernel: str) -> None:
 def launches(file: FileContext, key: str) -> list[LaunchSite]:
     """Every launch of a kernel. Raises LaunchStopped where one cannot be edited from this file."""
     if any(key in function.calls for function in file.analysis.functions.values()):
-        raise LaunchStopped("another kernel calls this one")
+        raise LaunchStopped("another kernel calls this one: let both call a helper")
     sites = [site for site in file.analysis.sites if key in site.kernels]
     if not sites:
         raise LaunchStopped("no launch of this kernel is known")
-    if any(site.module != file.module.name or len(site.kernels) != 1 for site in sites):
-        raise LaunchStopped("a launch in another file, or through a name that may be another kernel")
+    if away := next((site for site in sites if site.module != file.module.name), None):
+        place = f"{file.analysis.index.modules[away.module].file}:{away.node.lineno}"
+        raise LaunchStopped(f"a launch in another file, {place}: launch it beside the kernel")
+    if any(len(site.kernels) != 1 for site in sites):
+        raise LaunchStopped("a launch through a name that may be another kernel: launch each by its own name")
     return sites
 
 

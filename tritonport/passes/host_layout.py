@@ -91,7 +91,7 @@ class HostLayout:
             tensor, heads = passed.get(relaid.name), passed.get(relaid.heads)
             if tensor is None or heads is None:
                 raise LaunchStopped(
-                    f"a launch that does not pass `{relaid.name}` and `{relaid.heads}` itself"
+                    f"a launch that does not pass `{relaid.name}` and `{relaid.heads}` itself: pass both there"
                 )
             if code_of(tensor.value) == "None":
                 extra.append((relaid.rows, "0"))
@@ -110,7 +110,9 @@ class HostLayout:
                 values[relaid.name] = f"{runtime_name(self.file, HEAD_FIRST)}({given})"
                 continue
             if not isinstance(tensor.value, cst.Name):
-                raise LaunchStopped(f"an output that is not a plain name: {code_of(tensor.value)}")
+                raise LaunchStopped(
+                    f"an output that is not a plain name: give {code_of(tensor.value)} one in a line before"
+                )
             held = fresh(f"{relaid.name}_hf", taken)
             taken.add(held)
             fresh_output = not relaid.loaded and self._uninitialised(host, tensor.value.value, line)
@@ -126,7 +128,7 @@ class HostLayout:
         expr = self.parents.get(call)
         line = self.parents.get(expr) if isinstance(expr, cst.Expr) else None
         if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
-            raise LaunchStopped("a launch that is not a statement of its own")
+            raise LaunchStopped("a launch that is not a statement of its own: give it a line")
         return line
 
     def _host(self, node: cst.CSTNode) -> cst.FunctionDef:
@@ -134,7 +136,7 @@ class HostLayout:
         while at is not None and not isinstance(at, cst.FunctionDef):
             at = self.parents.get(at)
         if at is None:
-            raise LaunchStopped("a launch outside any function")
+            raise LaunchStopped("a launch outside any function: put it into one")
         return at
 
     def _uninitialised(self, host: cst.FunctionDef, name: str, launch: cst.SimpleStatementLine) -> bool:
@@ -161,7 +163,9 @@ def _again(node: cst.BaseExpression) -> str:
                 f"`{code_of(node)}` would be computed twice: give it a name in a line before the launch"
             )
         if isinstance(part, (cst.NamedExpr, cst.Await, cst.Yield)):
-            raise LaunchStopped(f"`{code_of(node)}` does something beside being a value")
+            raise LaunchStopped(
+                f"`{code_of(node)}` does something beside being a value: compute it in a line before"
+            )
     return code_of(node)
 
 
@@ -215,7 +219,7 @@ def _passed(call: cst.Call, names: list[str]) -> dict[str, cst.Arg]:
     found: dict[str, cst.Arg] = {}
     for i, arg in enumerate(call.args):
         if arg.star:
-            raise LaunchStopped("a launch with unpacked arguments")
+            raise LaunchStopped("a launch with unpacked arguments: write them out")
         found[arg.keyword.value if arg.keyword is not None else names[i]] = arg
     return found
 
