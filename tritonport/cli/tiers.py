@@ -13,6 +13,7 @@ from tritonport.errors import ExitCode, UserError, worst
 from tritonport.npu.tier import NpuReport, run_npu_compile
 from tritonport.npu.toolchain import Missing, locate, machine_problem
 from tritonport.record import TIERS, KernelRecord, RunRecord, TierResult
+from tritonport.report.reasons import same_as_original
 from tritonport.sources.tree import SourceTree
 from tritonport.verify.cases import CaseSet
 from tritonport.verify.device.summary import summary
@@ -217,7 +218,9 @@ def _npu_compile(run: TierRun, before: TierOutcome, progress: Progress) -> TierO
     )
     refused = report.refused()
     code = worst(ExitCode.COMPILER if refused else ExitCode.OK, before.exit_code)
-    lines = [f"npu-compile: {message}" for message in [*report.notes, *refused]]
+    said = [asdict(message) for message in report.messages]
+    lines = [f"npu-compile: {note}" for note in report.notes]
+    lines += [f"npu-compile: {m}{same_as_original(asdict(m), said)}" for m in refused]
     return TierOutcome(replace(before.record, kernels=kernels), code, (*before.lines, *lines))
 
 

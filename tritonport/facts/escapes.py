@@ -13,6 +13,7 @@ from tritonport.discover import Analysis
 from tritonport.discover.functions import jit_meanings
 from tritonport.facts.axes import Refusal
 
+_WAY_OUT = "launch it as kernel[grid](...)"
 _ALIASING = (ast.IfExp, ast.Dict, ast.Tuple, ast.List)
 
 
@@ -30,7 +31,7 @@ def escapes(analysis: Analysis) -> dict[str, Refusal]:
             for key in _meant(analysis, module.name, node):
                 if key in kernels:
                     used = ast.unparse(parents[-1])[:60]
-                    why = f"it is used here otherwise than by a launch that is followed: `{used}`"
+                    why = f"it is used here otherwise than by a launch that is followed: `{used}`; {_WAY_OUT}"
                     found.setdefault(key, Refusal(str(module.file), node.lineno, why))
     return found
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tritonport.record import TIERS, KernelRecord, Outcome, RunRecord
+from tritonport.report.reasons import first_reasons
 
 _STYLES: dict[Outcome, str] = {
     "not-converted": "bold red",
@@ -29,6 +30,10 @@ def run_lines(record: RunRecord) -> Iterator[Text]:
     width = max((len(kernel.name) for kernel in counted), default=0)
     for kernel in sorted(counted, key=_urgency):
         yield _kernel_line(kernel, width)
+        for tier, reason, more in first_reasons(kernel, record.extra):
+            yield Text.assemble(
+                "    ", (tier, "bold red"), f": {reason}", f" (and {more} more)" if more else ""
+            )
         yield from _details(kernel)
     yield from _set_apart(record)
     yield from _overrides(record)
