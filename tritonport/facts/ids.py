@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from tritonport.discover import Analysis
 from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID, JitFunction, reached
 from tritonport.facts.axes import Refusal
+from tritonport.facts.id_axes import axis_in
 from tritonport.facts.unfollowed import Unfollowed
 
+_ONE_AXIS = "write 0, 1 or 2, and one helper per axis"
 WAITING = frozenset({"triton.language.atomic_cas", "triton.language.atomic_xchg"})
 
 
@@ -21,16 +23,6 @@ class IdUse:
 
     pids: set[int] = field(default_factory=set[int])
     sizes: set[int] = field(default_factory=set[int])
-
-
-def axis_of(call: ast.AST) -> int | None:
-    """The constant axis of a `program_id` or `num_programs` call, None where it is not a constant in 0..2."""
-    if not isinstance(call, ast.Call):
-        return None
-    args = [*call.args, *(k.value for k in call.keywords if k.arg == "axis")]
-    if len(args) == 1 and isinstance(args[0], ast.Constant) and args[0].value in (0, 1, 2):
-        return int(args[0].value)
-    return None
 
 
 class IdUses:
@@ -73,7 +65,7 @@ class IdUses:
         if function.key not in self._own:
             use = self._own[function.key] = IdUse()
             for dotted, call in self._calls(function, frozenset({PROGRAM_ID, NUM_PROGRAMS})):
-                axis = axis_of(call)
+                axis = axis_in(self._analysis, function, call)
                 if axis is not None:
                     (use.pids if dotted == PROGRAM_ID else use.sizes).add(axis)
         return self._own[function.key]
@@ -83,10 +75,12 @@ class IdUses:
         for function in reached(self._analysis.functions, key):
             file = str(self._analysis.index.modules[function.definition.module].file)
             for dotted, call in self._calls(function, frozenset({PROGRAM_ID, NUM_PROGRAMS})):
-                if axis_of(call) is None:
+                if axis_in(self._analysis, function, call) is None:
                     name = dotted.rpartition(".")[2]
                     return Refusal(
-                        file, call.lineno, f"the axis of `{name}` is not a constant: `{ast.unparse(call)}`"
+                        file,
+                        call.lineno,
+                        f"the axis of `{name}` is not one constant: `{ast.unparse(call)}`; {_ONE_AXIS}",
                     )
             for why, line in self._structural(function, is_kernel=function.key == key):
                 return Refusal(file, line, why)

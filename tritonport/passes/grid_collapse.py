@@ -11,7 +11,7 @@ from tritonport.discover.launches import LaunchSite
 from tritonport.engine.apply import apply_edits
 from tritonport.engine.context import FileContext, JitNode, code_of, dotted_text
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.ids import axis_of
+from tritonport.facts.id_axes import axis_in
 from tritonport.facts.programs import TaskVariant
 from tritonport.facts.walk import find
 from tritonport.passes._build import call, import_from_runtime, keyword, runtime_name
@@ -143,7 +143,8 @@ def _hand_in_ids(
     names = {PROGRAM_ID: dict(variant.pids), NUM_PROGRAMS: dict(variant.sizes)}
     for node in find(jit.node.body, cst.Call):
         for dotted in {PROGRAM_ID, NUM_PROGRAMS} & set(file.externals(node.func)):
-            axis = axis_of(ast.parse(code_of(node), mode="eval").body)
+            asked = ast.parse(code_of(node), mode="eval").body
+            axis = axis_in(file.analysis, jit.function, asked)
             assert axis is not None, "refused when it was planned"
             result.rewrite(node, lambda _, name=names[dotted][axis]: cst.Name(name), counts=False)
         callee = variant_of_call(file, node)
