@@ -268,7 +268,9 @@ def check_apart(tensor: Any, *others: Any) -> None:
             and other.numel()
             and _meet(tensor, other)
         ):
-            raise ValueError("arguments of a kernel share memory; migrate it with the rule gate-layout disabled")
+            raise ValueError(
+                "arguments of a kernel share memory; migrate it with the rule gate-layout disabled"
+            )
 
 
 def _meet(one: Any, other: Any) -> bool:
