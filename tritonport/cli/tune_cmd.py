@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -49,6 +50,13 @@ def tune(
     again: Annotated[
         bool, typer.Option(help="Search kernels that the file has an entry for, of whatever release, again.")
     ] = False,
+    unproved_tiles: Annotated[
+        bool,
+        typer.Option(
+            "--unproved-tiles",
+            help="Search tiles, too, whose size may be part of the result: verify what comes out.",
+        ),
+    ] = False,
     toolchain: opt.Toolchain = None,
     offline: opt.Offline = False,
     quiet: opt.Quiet = False,
@@ -59,7 +67,7 @@ def tune(
     with progress_bar(quiet=quiet) as show:
         tree = resolve(src, from_spec=from_spec, offline=offline, progress=show)
         rules = active_rules(MigrateOptions(target=compiler.target, profile=profile))
-        workshop = Workshop.of(tree, compiler.target)
+        workshop = replace(Workshop.of(tree, compiler.target), any_tile=unproved_tiles)
         search = Search(workshop, rules, compiler, Budget(rounds, jobs=jobs), show)
         known = frozenset[str]() if again else covered(kept, compiler.target, compiler.version)
         winners = search.run(kernels, known)

@@ -18,6 +18,7 @@ from tritonport.passes._build import import_from_runtime, quote, runtime_name
 from tritonport.passes._host_cap import capped
 from tritonport.passes._host_tile import Host, HostTile, TileStopped
 from tritonport.passes._tile_estimate import UNKNOWN, estimated_bits, estimated_tiles
+from tritonport.passes._tile_proof import unproved, upstream_facts
 from tritonport.passes._tuner_tiles import WITHOUT, Tuner, chosen_above, jit_decorator
 from tritonport.passes.kernels import kernels
 from tritonport.record import RuleClass
@@ -37,15 +38,16 @@ _REDUCTIONS = (
 )
 
 
-def changeable(file: FileContext, key: str) -> dict[TileParameter, int | None]:
+def changeable(file: FileContext, key: str, *, any_tile: bool = False) -> dict[TileParameter, int | None]:
     """The tiles of a kernel that this file defines and that may get other sizes, whatever was chosen so far.
 
-    With the limit that the host has for a tile that it computes from the size of the axis.
+    With the limit that the host has for a tile that it computes from the size of the axis. any_tile: those as well
+    whose size is not proved to be no part of the result.
     """
     kernel = _Kernel(file, key, None, RuleResult(), set())
     kernel.choice = None
     places = [place for tile in kernel.tiles.parameters if (place := kernel.place(tile)) is not None]
-    return {place.tile: place.most for place in places}
+    return {place.tile: place.most for place in (places if any_tile else kernel.proved(places))}
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,19 @@ class _Kernel:
             return None
         return _Place(place.tile, (), frozenset(keys[name]))
 
+    def proved(self, places: list[_Place]) -> list[_Place]:
+        """Those whose size is no part of the result, whatever it is."""
+        facts = upstream_facts(self.file, self.key) if places else None
+        found: list[_Place] = []
+        for place in places if facts is not None else ():
+            hosts = [host for host, _ in place.host]
+            why = unproved(self.file, self.key, facts, place.tile.name, hosts) if facts is not None else ""
+            if why is None:
+                found.append(place)
+            else:
+                self._stop(f"`{place.tile.name}`: its size may be part of the result: {why}")
+        return found
+
     def _limits(self, places: list[_Place]) -> dict[str, TileLimit]:
         if self.choice is not None:
             if self.jit is not None and self.choice.tiles:
@@ -186,6 +201,9 @@ class _Kernel:
         if self.facts is None or not places:
             return {}
         bits = self.file.settings.unified_buffer
+        if not _candidates(self.facts, places, bits):
+            return {}
+        places = self.proved(places)
         candidates = _candidates(self.facts, places, bits)
         if not candidates:
             return {}

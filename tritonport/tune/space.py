@@ -64,4 +64,4 @@ def _tiles(workshop: Workshop, key: str) -> dict[TileParameter, int | None]:
     module = workshop.analysis.index.modules[key.partition(":")[0]]
     tree = cst.parse_module(module.text)
     file = FileContext(module, tree, workshop.analysis, workshop.programs, workshop.settings)
-    return changeable(file, key)
+    return changeable(file, key, any_tile=workshop.any_tile)

@@ -38,6 +38,8 @@ class Workshop:
     analysis: Analysis
     programs: Programs
     settings: Settings
+    any_tile: bool = False
+    """Whether tiles are searched, too, whose size is not proved to be no part of the result."""
     _made: dict[tuple[str, tuple[str, ...], frozenset[tuple[str, frozenset[str]]]], FileResult] = field(
         default_factory=dict[tuple[str, tuple[str, ...], frozenset[tuple[str, frozenset[str]]]], FileResult]
     )
