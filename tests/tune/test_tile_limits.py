@@ -142,7 +142,7 @@ def test_two_kernels_with_one_limit_need_the_same(tmp_path: Path) -> None:
 
 
 def test_the_example_is_cut_at_a_size_that_was_measured() -> None:
-    choice = {"long_rows.in:row_score": KernelChoice((TileLimit("BD", 8192),))}
+    choice = {"long_rows.noop:row_score": KernelChoice((TileLimit("BD", 8192),))}
     assert "LONGEST = tile(D, 8192)" in run(EXAMPLES / "long_rows.noop.py", choice).text
 
 

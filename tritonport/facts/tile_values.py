@@ -99,7 +99,8 @@ class Values:
         """What an accumulator is behind its loop."""
         why = f"`{definition.name}` is not the same sum for every size of the tile"
         starts = [self.states.get(d, FREE) for d in update.before]
-        value = self._dot(update.operand, None) if update.operand is definition.expr else None
+        added = update.operand is definition.expr and definition.kind == "assign"
+        value = self._dot(update.operand, None) if added else None
         value = self.of(update.operand) if value is None else value
         if value.kind == "tile":
             return value

@@ -29,7 +29,8 @@ def unproved(file: FileContext, key: str, facts: KernelFacts, tile: str, hosts: 
     dependent: set[str] = set(_decided(file, key, tile))
     for host in hosts:
         passed = host.passed(parameters)
-        flow = Flow(passed[tile].value if isinstance(passed[tile], cst.Name) else tile)
+        own = passed[tile]
+        flow = Flow(own.value if isinstance(own, cst.Name) else tile)
         if host.function is not None:
             flow.see(host.body)
         names = {flow.name} | flow.tainted | flow.shaped | flow.made
