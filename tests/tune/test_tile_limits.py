@@ -44,6 +44,23 @@ HOST = """def run(x, target):
 """
 PLAIN = HOST.replace("    LONGEST = 4096\n", "").replace("D > LONGEST", "D > BD").replace("LONGEST", "4096")
 
+SCALE = """@triton.jit
+def scale(x, y, D, BD: tl.constexpr):
+    i_n, i_d = tl.program_id(0), tl.program_id(1)
+    o_d = i_d * BD + tl.arange(0, BD)
+    b_x = tl.load(x + i_n * D + o_d, mask=o_d < D, other=0.0)
+    tl.store(y + i_n * D + o_d, b_x * 2, mask=o_d < D)
+
+
+"""
+ROWS = """def run(x):
+    N, D = x.shape
+    BD = min(triton.next_power_of_2(D), 4096)
+    y = torch.empty_like(x)
+    scale[(N, triton.cdiv(D, BD))](x, y, D, BD=BD)
+    return y
+"""
+
 
 def test_a_limit_with_a_name_is_changed_where_it_gets_its_value(tmp_path: Path) -> None:
     text = run(written(tmp_path, HOST, KERNEL), chosen(limit=64, wide=32, data="x")).text
@@ -123,10 +140,14 @@ def test_the_start_of_another_tile_in_the_compare_makes_it_no_tile(tmp_path: Pat
 
 
 def test_without_an_entry_only_a_row_that_cannot_fit_is_cut(tmp_path: Path) -> None:
-    assert not run(written(tmp_path, HOST, KERNEL)).changed
-    long = run(written(tmp_path, HOST.replace("4096", "65536"), KERNEL))
-    assert "LONGEST = tile(D, " in long.text
+    assert not run(written(tmp_path, ROWS, SCALE)).changed
+    long = run(written(tmp_path, ROWS.replace("4096", "65536"), SCALE))
+    assert "    BD = tile(D, " in long.text
     assert "estimated, not measured" in long.notes[0][1]
+
+
+def test_without_an_entry_parts_that_the_host_puts_together_stay(tmp_path: Path) -> None:
+    assert not run(written(tmp_path, HOST.replace("4096", "65536"), KERNEL)).changed
 
 
 def test_two_kernels_with_one_limit_need_the_same(tmp_path: Path) -> None:
