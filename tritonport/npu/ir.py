@@ -70,21 +70,21 @@ def _calls(node: Region) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_scalar_loop(node: Region) -> bool:
-    """A loop whose own lines touch single elements of a memory.
+    """A loop whose own lines touch the elements of a memory one by one.
 
-    A loop over tasks may read single numbers of global memory (a chunk's number, a sequence's bounds): in a grid's
-    program they stand outside of any loop and count nothing. A walk over a tile has a constant length.
+    What a loop over tasks or chunks does with single numbers (a sequence's bounds, the sum of a tile, one gate) is no
+    walk over a tile: in a grid's program it stands outside of any loop. A walk has a constant length.
     """
     touches = [line for line in node.lines if "memref.load" in line or "memref.store" in line]
     if node.trips is None and _GATHERED not in node.attributes:
-        touches = [line for line in touches if not _reads_a_global_number(line)]
+        touches = [line for line in touches if not _touches_a_number(line)]
     return node.loop and any(_SPACE in line for line in touches)
 
 
-def _reads_a_global_number(line: str) -> bool:
-    """From a view that was made for this one element."""
+def _touches_a_number(line: str) -> bool:
+    """Whether the memory of a load or store has one element."""
     memory = memref_in(line)
-    return "memref.load" in line and memory is not None and memory.space == "gm" and memory.elements == 1
+    return memory is not None and memory.elements == 1
 
 
 def _cause(node: Region) -> str:

@@ -64,8 +64,8 @@ class Counts:
     """What the final IR of one specialisation holds. None: the IR has a form that is not read here.
 
     scalar_iterations: element-by-element loop iterations per program; a loop whose length is not a constant
-    counts once and is listed in unbounded_loops; reading single numbers of global memory in it (of a task, of a
-    chunk) does not count. scalar_reasons: the same by cause.
+    counts once and is listed in unbounded_loops; single numbers in it (of a task, of a chunk) do not count.
+    scalar_reasons: the same by cause.
     discrete_elements: elements moved alone because the innermost stride in global memory is not 1.
     contiguous_bytes: the shortest contiguous run of any transfer.
     """
