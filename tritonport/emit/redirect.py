@@ -12,6 +12,7 @@ from tritonport.discover.closure import absolute_module
 from tritonport.discover.index import Definition, Index, Meaning, ModuleRef, Value
 from tritonport.discover.parse import ParsedModule
 from tritonport.engine.gates import GateError
+from tritonport.facts.walk import code_of
 
 LINE = 100
 
@@ -130,7 +131,7 @@ class _Redirect(cst.CSTTransformer):
 
     def _groups(self, statement: cst.ImportFrom, aliases: Sequence[cst.ImportAlias]) -> dict[str, list[str]]:
         """Names by the module that they are to come from, in the order in which they are written."""
-        node = ast.parse(cst.Module(body=[]).code_for_node(statement).strip()).body[0]
+        node = ast.parse(code_of(statement).strip()).body[0]
         assert isinstance(node, ast.ImportFrom)
         base = absolute_module(self.module, node)
         written = _written(statement)
@@ -195,7 +196,7 @@ def _bound(tree: ast.Module) -> set[str]:
 def _written(statement: cst.ImportFrom) -> str:
     """The module as it is written, with the dots of a relative import."""
     dots = "." * len(statement.relative)
-    return dots + (cst.Module(body=[]).code_for_node(statement.module) if statement.module else "")
+    return dots + (code_of(statement.module) if statement.module else "")
 
 
 def _dotted(name: str) -> cst.Attribute | cst.Name:

@@ -194,8 +194,3 @@ def dotted_text(node: cst.BaseExpression) -> str | None:
     if not isinstance(node, cst.Name):
         return None
     return ".".join([node.value, *reversed(parts)])
-
-
-def code_of(node: cst.CSTNode) -> str:
-    """Source text of a node."""
-    return cst.Module(body=[]).code_for_node(node)

@@ -17,7 +17,7 @@ from tritonport.facts.tile_accumulators import Accumulators
 from tritonport.facts.tile_positions import Positions
 from tritonport.facts.tile_states import FREE
 from tritonport.facts.tile_values import Values
-from tritonport.facts.walk import find
+from tritonport.facts.walk import code_of, find
 
 _SILENT = frozenset(
     f"triton.language.{name}"
@@ -64,19 +64,19 @@ class _Sinks:
                 continue
             name = self.facts.calls.get(call, "")
             if call in self.facts.mixing:
-                return f"`{_text(call)}` is not followed"
+                return f"`{code_of(call)}` is not followed"
             if "atomic" in name:
-                return f"`{_text(call)}` is done once per tile"
+                return f"`{code_of(call)}` is done once per tile"
             alone = isinstance(self.facts.parents.get(call), cst.Expr)
             if alone and name not in _SILENT:
-                return f"`{_text(call)}` is not followed"
+                return f"`{code_of(call)}` is not followed"
         return None
 
     def _branches(self) -> str | None:
         for node in find(self.facts.function.body, cst.If):
             state = self.values.of(node.test) if node.test in self.facts.order else FREE
             if state.kind != "free" and not self._first_tile_stores(node):
-                return state.why or f"`if {_text(node.test)}` is decided by tile"
+                return state.why or f"`if {code_of(node.test)}` is decided by tile"
         return None
 
     def _first_tile_stores(self, node: cst.If) -> bool:
@@ -93,10 +93,10 @@ class _Sinks:
             if loop.iter in self.facts.order or any(a in self.facts.order for a in _arguments(loop.iter)):
                 states = [self.values.of(a) for a in _arguments(loop.iter)]
                 if loop not in self.places.loops and any(s.kind != "free" for s in states):
-                    return f"`for .. in {_text(loop.iter)}` does not walk the tiles of the axis"
+                    return f"`for .. in {code_of(loop.iter)}` does not walk the tiles of the axis"
         for loop in find(self.facts.function.body, cst.While):
             if loop.test in self.facts.order and self.values.of(loop.test).kind != "free":
-                return f"`while {_text(loop.test)}` is decided by tile"
+                return f"`while {code_of(loop.test)}` is decided by tile"
         return None
 
     def _memory(self) -> str | None:
@@ -114,14 +114,14 @@ class _Sinks:
         mask = FREE if access.mask is None else self.values.of(access.mask)
         for state in (where, stored, mask):
             if state.kind not in ("free", "point"):
-                return state.why or f"`{_text(access.node)}` stores what one tile has summed"
+                return state.why or f"`{code_of(access.node)}` stores what one tile has summed"
         if where.kind == "free":
             same = stored.kind == mask.kind == "free"
-            return None if same else f"`{_text(access.node)}` stores every tile to one place"
+            return None if same else f"`{code_of(access.node)}` stores every tile to one place"
         if any(state.kind == "point" and state.at != where.at for state in (stored, mask)):
-            return f"`{_text(access.node)}` brings two tiles together"
+            return f"`{code_of(access.node)}` brings two tiles together"
         if self.values.bounded(access, where) is None:
-            return f"`{_text(access.node)}` is not masked by the size of the axis"
+            return f"`{code_of(access.node)}` is not masked by the size of the axis"
         return None
 
     def _apart(self, found: tuple[Access, ...], stores: list[Access]) -> str | None:
@@ -143,7 +143,3 @@ def _place(address: Address) -> tuple[Poly, tuple[Poly, ...], Poly]:
 
 def _arguments(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [arg.value for arg in node.args] if isinstance(node, cst.Call) else [node]
-
-
-def _text(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)

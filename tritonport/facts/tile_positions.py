@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from tritonport.facts.algebra import KernelFacts, Poly, Symbol
+from tritonport.facts.algebra.ops import number
 from tritonport.facts.algebra.poly import ONE
 from tritonport.facts.algebra.values import BlockPtr, Bound, Num, Ptr, Shape, Value, alternatives, shape_of
 from tritonport.facts.tile_states import FREE, State, tile
@@ -181,8 +182,6 @@ def _single(poly: Poly) -> Symbol | None:
 
 
 def _poly(value: Value) -> Poly | None:
-    from tritonport.facts.algebra.ops import number
-
     found = number(value)
     return found.poly if isinstance(found, Num) and not found.shape else None
 

@@ -28,6 +28,7 @@ from tritonport.facts.tile_states import (
     reduced,
     tile,
 )
+from tritonport.facts.walk import code_of
 
 _LANGUAGE = "triton.language."
 _RANDOM = frozenset({"rand", "randn", "randint"})
@@ -179,7 +180,7 @@ class Values:
         whole = self.of(node.value)
         if whole.kind in ("free", "tile"):
             return whole
-        plain = all(isinstance(e.slice, cst.Slice) or _shown_text(e.slice) == "None" for e in node.slice)
+        plain = all(isinstance(e.slice, cst.Slice) or code_of(e.slice) == "None" for e in node.slice)
         return whole if plain and not isinstance(node.value, cst.Tuple) else tile(_shown(node))
 
     def _attribute(self, node: cst.Attribute) -> State:
@@ -263,7 +264,7 @@ class Values:
         """A bare program id, or lanes without the tile's position."""
         value = self.facts.value(node)
         known = isinstance(value, Num) and self.places.clear(value.poly)
-        return FREE if known else tile(f"`{_text(node)}` says which tile it is, or which lane of it")
+        return FREE if known else tile(f"`{code_of(node)}` says which tile it is, or which lane of it")
 
     def _unnamed(self, node: cst.Call) -> State:
         """A method, or a function of the sources."""
@@ -332,7 +333,7 @@ class Values:
             return tile(_shown(node))
         mine = set(self.places.axes(shape))
         if mine & (set(range(len(shape))) if place is None else {place % len(shape)}):
-            return reduced(name, state, f"`{_text(node)}` sees one tile at a time")
+            return reduced(name, state, f"`{code_of(node)}` sees one tile at a time")
         kept = {"sum": (ZERO,), "max": (ZERO, LOWEST), "min": (ZERO, HIGHEST)}.get(name, ())
         if state.kind != "point":
             return state if state.kind == name == "sum" else tile(_shown(node))
@@ -372,7 +373,9 @@ class Values:
             whole = all(inner) and not rows and not columns and a.kind == b.kind == "point" and a.at == b.at
             padded = whole and a.pad == b.pad == ZERO
             return (
-                State("part", a.at, how="sum") if padded else tile(f"`{_text(node)}` sees one tile at a time")
+                State("part", a.at, how="sum")
+                if padded
+                else tile(f"`{code_of(node)}` sees one tile at a time")
             )
         if rows and columns:
             return tile(_shown(node))
@@ -396,7 +399,7 @@ class Values:
             return state
         pad = self.bounded(access, where)
         return (
-            tile(f"`{_text(node)}` is not masked by the size of the axis")
+            tile(f"`{code_of(node)}` is not masked by the size of the axis")
             if pad is None
             else replace(state, pad=pad or None)
         )
@@ -410,7 +413,7 @@ class Values:
             return None
         if any(address.block is not None for address in access.addresses):
             option = argument(access.node, 4, "padding_option")
-            return ZERO if option is None or _shown_text(option).strip("'\"") in ("", "zero") else ""
+            return ZERO if option is None or code_of(option).strip("'\"") in ("", "zero") else ""
         return "" if access.other is None else self.of(access.other).pad or ""
 
     def _within(self, bounds: tuple[Bound, ...] | None, where: State) -> bool:
@@ -423,12 +426,5 @@ def _whole_number(value: Value) -> int | None:
     return value.poly.value if isinstance(value, Num) else None
 
 
-def _text(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)
-
-
-_shown_text = _text
-
-
 def _shown(node: cst.CSTNode) -> str:
-    return f"`{_text(node)}` is not followed"
+    return f"`{code_of(node)}` is not followed"

@@ -92,3 +92,8 @@ def comment_counts(nodes: Iterable[cst.CSTNode]) -> Counter[str]:
         else:
             stack.extend(children(current, _every(type(current))))
     return found
+
+
+def code_of(node: cst.CSTNode) -> str:
+    """Source text of a node."""
+    return cst.Module(body=[]).code_for_node(node)

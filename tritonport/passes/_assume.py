@@ -8,9 +8,9 @@ import libcst as cst
 
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.assume import Assumption
-from tritonport.engine.context import FileContext, code_of
+from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.walk import children
+from tritonport.facts.walk import children, code_of
 from tritonport.passes._build import import_from_runtime, quote, runtime_name
 
 CHECK = "check_assumption"

@@ -14,9 +14,8 @@ from tritonport.facts.algebra.calls import is_elementwise
 from tritonport.facts.algebra.expressions import is_constexpr
 from tritonport.facts.algebra.poly import Poly
 from tritonport.facts.algebra.values import Bound, Data, Mask, Unknown, Value, alternatives, assume, shape_of
-from tritonport.facts.walk import names_in, walk
+from tritonport.facts.walk import code_of, names_in, walk
 from tritonport.passes.guards import at_least_zero, proves
-from tritonport.passes.syntax import code_of
 
 _SHAPING = frozenset(
     {"trans", "permute", "reshape", "view", "broadcast_to", "expand_dims", "arange", "zeros", "full"}

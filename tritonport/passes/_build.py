@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 import libcst as cst
 import libcst.matchers as m
 
-from tritonport.engine.context import FileContext, code_of
+from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.naming import fresh, names_of
+from tritonport.facts.walk import code_of
 
 LINE = 100
 """Column at which emitted argument lists wrap."""

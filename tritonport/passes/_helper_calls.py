@@ -11,11 +11,11 @@ import libcst as cst
 from tritonport.discover.closure import absolute_module
 from tritonport.discover.functions import jit_meanings
 from tritonport.discover.index import ModuleRef
-from tritonport.engine.context import FileContext, code_of, dotted_text
+from tritonport.engine.context import FileContext, dotted_text
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.naming import fresh
 from tritonport.facts.programs import TaskVariant
-from tritonport.facts.walk import find
+from tritonport.facts.walk import code_of, find
 from tritonport.passes._build import own_names, with_import_line
 
 

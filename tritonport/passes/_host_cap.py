@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from tritonport.discover.index import Value
-from tritonport.engine.context import code_of
 from tritonport.facts.tiles import TileParameter
-from tritonport.facts.walk import find, walk
+from tritonport.facts.walk import code_of, find, walk
 from tritonport.passes._host_tile import Flow, Host, HostTile, TileStopped, last_name, pairs, read_names
 
 LARGEST_PLAIN = 1024

@@ -10,9 +10,9 @@ import libcst as cst
 
 from tritonport.discover.index import Value
 from tritonport.discover.launches import LaunchSite
-from tritonport.engine.context import FileContext, code_of
+from tritonport.engine.context import FileContext
 from tritonport.facts.tiles import TileParameter
-from tritonport.facts.walk import children, find, names_in, walk
+from tritonport.facts.walk import children, code_of, find, names_in, walk
 
 _CHOOSING = frozenset({"min", "max", "next_power_of_2", "cdiv"})
 

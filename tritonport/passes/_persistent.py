@@ -9,9 +9,10 @@ import libcst as cst
 import libcst.matchers as m
 
 from tritonport.discover.functions import JIT
-from tritonport.engine.context import FileContext, JitNode, code_of
+from tritonport.engine.context import FileContext, JitNode
 from tritonport.facts.naming import fresh
 from tritonport.facts.programs import ProgramPlan, TaskVariant
+from tritonport.facts.walk import code_of
 from tritonport.passes._build import argument_list, block_of, call, keyword, quote
 
 TASK_COMMENT = "# One task of the kernel above: upstream's body, with its program ids as parameters."

@@ -10,6 +10,7 @@ import libcst as cst
 from tritonport.facts.algebra import Access, Address, KernelFacts, Poly, Symbol, accesses
 from tritonport.facts.algebra.poly import ONE
 from tritonport.facts.algebra.values import Bound
+from tritonport.facts.walk import code_of
 
 BARRIER = "debug_barrier"
 
@@ -101,7 +102,7 @@ def _branches(facts: KernelFacts, node: cst.CSTNode) -> set[cst.CSTNode]:
 
 def _is_constexpr(facts: KernelFacts, test: cst.BaseExpression, node: cst.CSTNode) -> bool:
     """Whether the test of a branch around a node is one of those that the facts know there."""
-    text = cst.Module(body=[]).code_for_node(test)
+    text = code_of(test)
     return text in facts.tests.get(node, {})
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from tritonport.discover.launches import RUNTIME_MODULE
-from tritonport.engine.context import FileContext, JitNode, code_of
+from tritonport.engine.context import FileContext, JitNode
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts, accesses
+from tritonport.facts.walk import code_of
 from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.passes._reload import written_whole
 from tritonport.passes.kernels import kernels

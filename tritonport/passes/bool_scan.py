@@ -9,8 +9,9 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts
 from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.values import Data, Mask, Value, alternatives
+from tritonport.facts.walk import code_of
 from tritonport.passes.kernels import kernels
-from tritonport.passes.syntax import code_of, method, replace
+from tritonport.passes.syntax import method, replace
 from tritonport.record import RuleClass
 
 _COUNTS = frozenset({"sum", "cumsum"})

@@ -17,8 +17,9 @@ from tritonport.facts.algebra import Access, KernelFacts, accesses
 from tritonport.facts.algebra.poly import ONE, ZERO, Poly
 from tritonport.facts.algebra.symbols import constexpr
 from tritonport.facts.algebra.values import Num
+from tritonport.facts.walk import code_of
 from tritonport.passes.kernels import kernels
-from tritonport.passes.syntax import bare, call, code_of, plus, replace
+from tritonport.passes.syntax import bare, call, plus, replace
 from tritonport.record import RuleClass
 
 

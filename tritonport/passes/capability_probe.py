@@ -10,10 +10,10 @@ from typing import Any
 import libcst as cst
 
 from tritonport.discover.functions import JIT
-from tritonport.engine.context import FileContext, code_of, dotted_text
+from tritonport.engine.context import FileContext, dotted_text
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.asked import UNKNOWN, Evaluator, NotFollowed, Query, Size
-from tritonport.facts.walk import children, find
+from tritonport.facts.walk import children, code_of, find
 from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.passes.syntax import written
 from tritonport.record import RuleClass

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from tritonport.discover.functions import reached
-from tritonport.engine.context import FileContext, JitNode, code_of, dotted_text
+from tritonport.engine.context import FileContext, JitNode, dotted_text
 from tritonport.engine.rule import Build, RuleResult
 from tritonport.facts.asked import Evaluator, NotFollowed
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import children, find, names_in, walk
+from tritonport.facts.walk import children, code_of, find, names_in, walk
 from tritonport.passes.capability_probe import queries
 from tritonport.passes.syntax import wrapped
 from tritonport.record import RuleClass

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tritonport.discover.functions import reached
-from tritonport.engine.context import FileContext, JitNode, code_of
+from tritonport.engine.context import FileContext, JitNode
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.asked import Evaluator, NotFollowed
-from tritonport.facts.walk import children, find
+from tritonport.facts.walk import children, code_of, find
 from tritonport.passes._build import call, import_from_runtime, runtime_name
 from tritonport.passes.capability_probe import queries
 from tritonport.passes.launch_options import CONFIG

@@ -8,10 +8,10 @@ import libcst as cst
 import libcst.matchers as m
 
 from tritonport.engine.apply import apply_edits
-from tritonport.engine.context import FileContext, code_of
+from tritonport.engine.context import FileContext
 from tritonport.engine.rule import Edit, RuleResult
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import children, comment_counts, comments_in, find, walk
+from tritonport.facts.walk import children, code_of, comment_counts, comments_in, find, walk
 from tritonport.passes._build import block_of
 from tritonport.record import RuleClass
 

@@ -9,8 +9,8 @@ import libcst as cst
 
 from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.values import Const, Value, alternatives, shape_of
-from tritonport.facts.walk import names_in
-from tritonport.passes.syntax import bare, code_of, wrapped
+from tritonport.facts.walk import code_of, names_in
+from tritonport.passes.syntax import bare, wrapped
 
 Test = tuple[str, bool]
 

@@ -9,8 +9,9 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Access, Def, KernelFacts, accesses
 from tritonport.facts.algebra.ops import dtype_of
 from tritonport.facts.algebra.values import Data, alternatives
+from tritonport.facts.walk import code_of
 from tritonport.passes.kernels import kernels
-from tritonport.passes.syntax import code_of, method, replace
+from tritonport.passes.syntax import method, replace
 from tritonport.record import RuleClass
 
 

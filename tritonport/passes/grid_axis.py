@@ -8,8 +8,7 @@ import libcst as cst
 
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
-from tritonport.facts.walk import names_in, walk
-from tritonport.passes.syntax import code_of
+from tritonport.facts.walk import code_of, names_in, walk
 
 
 class GridStopped(Exception):

@@ -9,11 +9,11 @@ import libcst as cst
 from tritonport.discover.functions import NUM_PROGRAMS, PROGRAM_ID
 from tritonport.discover.launches import LaunchSite
 from tritonport.engine.apply import apply_edits
-from tritonport.engine.context import FileContext, JitNode, code_of, dotted_text
+from tritonport.engine.context import FileContext, JitNode, dotted_text
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.id_axes import axis_in
 from tritonport.facts.programs import TaskVariant
-from tritonport.facts.walk import find
+from tritonport.facts.walk import code_of, find
 from tritonport.passes._build import call, import_from_runtime, keyword, runtime_name
 from tritonport.passes._helper_calls import import_variants, redirect, variant_of_call
 from tritonport.passes._persistent import HELPER_COMMENT, TASK_COMMENT, persistent_kernel, task_function

@@ -15,7 +15,7 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Access, Def, KernelFacts, Poly, accesses
 from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.values import Mask, Shape, broadcast, shape_of
-from tritonport.facts.walk import names_in
+from tritonport.facts.walk import code_of, names_in
 from tritonport.passes.guards import (
     conjuncts,
     is_loaded,
@@ -25,7 +25,7 @@ from tritonport.passes.guards import (
     proofs,
 )
 from tritonport.passes.kernels import kernels
-from tritonport.passes.syntax import code_of, wrapped
+from tritonport.passes.syntax import wrapped
 from tritonport.record import RuleClass
 
 _FLIPPED: dict[type[cst.CSTNode], type[cst.BaseCompOp]] = {

@@ -15,7 +15,8 @@ from tritonport.facts.algebra import Access, KernelFacts, Poly, accesses
 from tritonport.facts.algebra.poly import ONE, ZERO
 from tritonport.facts.algebra.symbols import constexpr
 from tritonport.facts.algebra.values import BlockPtr, Ptr, alternatives
-from tritonport.passes.syntax import bare, call, code_of, plus, times, wrapped
+from tritonport.facts.walk import code_of
+from tritonport.passes.syntax import bare, call, plus, times, wrapped
 from tritonport.passes.tile_split import Splitter, chain
 
 

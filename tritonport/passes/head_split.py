@@ -12,9 +12,9 @@ from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.poly import ONE, Poly, Symbol
 from tritonport.facts.algebra.symbols import constexpr
 from tritonport.facts.algebra.values import Num, Tup, Value
-from tritonport.facts.walk import find, walk
+from tritonport.facts.walk import code_of, find, walk
 from tritonport.passes.grid_axis import with_factor
-from tritonport.passes.syntax import code_of, wrapped
+from tritonport.passes.syntax import wrapped
 
 Edit = tuple[cst.CSTNode, Build]
 

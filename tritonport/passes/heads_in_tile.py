@@ -12,7 +12,7 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts, accesses
 from tritonport.facts.algebra.values import Num, shape_of
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import names_in
+from tritonport.facts.walk import code_of, names_in
 from tritonport.passes.gate_layout import launches
 from tritonport.passes.grid_axis import GridStopped, change_factor
 from tritonport.passes.head_first import Heads, head_parameters
@@ -20,7 +20,7 @@ from tritonport.passes.head_split import Edit, Split, head_split
 from tritonport.passes.host_layout import LaunchStopped, keyword_added
 from tritonport.passes.kernels import TileKernel, axis_parameters, kernels
 from tritonport.passes.lift_heads import CannotLift, Lift
-from tritonport.passes.syntax import code_of, method, replace
+from tritonport.passes.syntax import method, replace
 from tritonport.record import RuleClass
 
 AT_MOST = 32

@@ -10,9 +10,8 @@ from tritonport.discover.launches import LaunchSite
 from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import children, names_in, walk
+from tritonport.facts.walk import children, code_of, names_in, walk
 from tritonport.passes._build import import_from_runtime, runtime_name
-from tritonport.passes.syntax import code_of
 
 HEAD_FIRST, EMPTY, BACK, ROWS = "head_first", "head_first_empty", "copy_back", "head_rows"
 """Helpers of the run-time module; with one head none of them copies."""

@@ -11,11 +11,11 @@ from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.poly import ZERO, Poly
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import children, names_in, walk
+from tritonport.facts.walk import children, code_of, names_in, walk
 from tritonport.passes.kernels import kernels
 from tritonport.passes.local_compare import LocalCompare
 from tritonport.passes.loop_bounds import narrow_loops
-from tritonport.passes.syntax import assign, bare, code_of, plus, replace, wrapped
+from tritonport.passes.syntax import assign, bare, plus, replace, wrapped
 from tritonport.passes.tile_extent import extent_guard, with_guard
 from tritonport.passes.tile_split import Parts, Splitter, is_pointer, pointer_sum, scalar_of
 from tritonport.record import RuleClass

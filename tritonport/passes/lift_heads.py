@@ -11,8 +11,8 @@ from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.calls import is_elementwise
 from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.values import Const, Unknown, alternatives, shape_of
-from tritonport.facts.walk import names_in, walk
-from tritonport.passes.syntax import code_of, wrapped
+from tritonport.facts.walk import code_of, names_in, walk
+from tritonport.passes.syntax import wrapped
 from tritonport.passes.tile_split import chain
 
 _REDUCE = frozenset({"triton.language.sum", "triton.language.max", "triton.language.min"})

@@ -14,10 +14,10 @@ from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.ops import number
 from tritonport.facts.algebra.values import Mask, Num
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import names_in, walk
+from tritonport.facts.walk import code_of, names_in, walk
 from tritonport.passes.guards import one_value
 from tritonport.passes.kernels import kernels
-from tritonport.passes.syntax import assign, code_of, method, replace
+from tritonport.passes.syntax import assign, method, replace
 from tritonport.record import RuleClass
 
 EXACT = 2**24

@@ -15,7 +15,7 @@ from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.naming import fresh
-from tritonport.facts.walk import find, names_in, walk
+from tritonport.facts.walk import code_of, find, names_in, walk
 from tritonport.passes.kernels import kernels
 from tritonport.passes.syntax import replace
 from tritonport.record import RuleClass
@@ -119,7 +119,7 @@ def _split(facts: KernelFacts, found: _Sum, name: str, result: RuleResult, kerne
             and (node in facts.reads or node in facts.defs)
         ):
             replace(result, node, node.with_changes(value=name), kernel, counts=False)
-    code = cst.Module(body=[]).code_for_node(found.zeros)
+    code = code_of(found.zeros)
     result.rewrite(
         found.inner,
         lambda node: _surrounded(node, f"{name} = {code}", f"{found.name} += {name}"),

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from tritonport.discover.functions import reached
-from tritonport.engine.context import FileContext, code_of
+from tritonport.engine.context import FileContext
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.walk import find, walk
+from tritonport.facts.walk import code_of, find, walk
 from tritonport.passes.between_tasks import coupled
 from tritonport.passes.kernels import kernels
 from tritonport.record import RuleClass

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from tritonport.engine.rule import RuleResult
-from tritonport.facts.walk import walk
+from tritonport.facts.walk import code_of, walk
 
 _LOOSE = (
     cst.BinaryOperation,
@@ -27,10 +27,6 @@ _TARGETS: dict[type[cst.CSTNode], str] = {
     cst.AsName: "name",
 }
 _COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-
-
-def code_of(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)
 
 
 def wrapped(node: cst.BaseExpression) -> cst.BaseExpression:

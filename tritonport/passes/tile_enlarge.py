@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import libcst as cst
 
 from tritonport.engine.choices import KernelChoice, TileLimit
-from tritonport.engine.context import FileContext, JitNode, code_of
+from tritonport.engine.context import FileContext, JitNode
 from tritonport.engine.rule import RuleResult
 from tritonport.facts.algebra import KernelFacts
 from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.values import shape_of
 from tritonport.facts.tiles import TileParameter, Tiles, tiles_of
+from tritonport.facts.walk import code_of
 from tritonport.passes._build import import_from_runtime, quote, runtime_name
 from tritonport.passes._host_cap import capped
 from tritonport.passes._host_tile import Host, HostTile, TileStopped

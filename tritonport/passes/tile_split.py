@@ -15,7 +15,7 @@ from tritonport.facts.algebra import Def, KernelFacts, Poly, ops
 from tritonport.facts.algebra.accesses import mentions_lane
 from tritonport.facts.algebra.poly import ZERO, upper_bound
 from tritonport.facts.algebra.values import Guarded, Num, Ptr, Value, alternatives
-from tritonport.facts.walk import names_in
+from tritonport.facts.walk import code_of, names_in
 from tritonport.passes.syntax import call, method, minus, plus, times, wrapped
 
 _NARROW = frozenset({"weak", "int32", "int16", "int8"})
@@ -68,7 +68,7 @@ class Splitter:
     def _all_narrow(self, node: cst.BaseExpression) -> bool:
         """Whether each name in an expression is narrow, given the loops that become so."""
         reads = [name for name in names_in(node) if name in self.facts.reads]
-        return bool(reads) and "int64" not in _text(node) and all(self._narrow_name(name) for name in reads)
+        return bool(reads) and "int64" not in code_of(node) and all(self._narrow_name(name) for name in reads)
 
     def _narrow_name(self, name: cst.Name) -> bool:
         number = self.number(name)
@@ -126,7 +126,7 @@ class Splitter:
         inner = self.split(func.value)
         if inner is None:
             return None
-        scalar = method(inner.scalar, "to", _text(node.args[0].value)) if inner.scalar is not None else None
+        scalar = method(inner.scalar, "to", code_of(node.args[0].value)) if inner.scalar is not None else None
         return Parts(scalar, inner.tile, inner.poly, narrow=inner.narrow and scalar is None)
 
     def _operation(self, node: cst.BinaryOperation) -> Parts | None:
@@ -248,8 +248,4 @@ def _added(terms: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
 def _is_cast_to_int32(node: cst.BaseExpression) -> bool:
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not node.args:
         return False
-    return node.func.attr.value == "to" and _text(node.args[0].value).endswith("int32")
-
-
-def _text(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)
+    return node.func.attr.value == "to" and code_of(node.args[0].value).endswith("int32")

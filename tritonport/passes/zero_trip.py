@@ -13,10 +13,10 @@ from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.ops import number
 from tritonport.facts.algebra.poly import ONE, lower_bound, nonnegative
 from tritonport.facts.algebra.values import Num
-from tritonport.facts.walk import find, names_in, walk
+from tritonport.facts.walk import code_of, find, names_in, walk
 from tritonport.passes.guards import one_value
 from tritonport.passes.kernels import kernels
-from tritonport.passes.syntax import assign, call, code_of, wrapped
+from tritonport.passes.syntax import assign, call, wrapped
 from tritonport.record import RuleClass
 
 _RANGES = frozenset({"range", "triton.language.range"})

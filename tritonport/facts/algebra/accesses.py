@@ -21,6 +21,7 @@ from tritonport.facts.algebra.values import (
     alternatives,
     assume,
 )
+from tritonport.facts.walk import code_of
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ def _leaves(value: Value) -> tuple[tuple[dict[str, bool], Value], ...]:
 def _why(facts: KernelFacts, node: cst.CSTNode, value: Value) -> str:
     if isinstance(value, Unknown):
         place = value.node if value.node is not None else node
-        return f"{value.why}: {cst.Module(body=[]).code_for_node(place)}"
-    return facts.explain(node) or f"not an address: {cst.Module(body=[]).code_for_node(node)}"
+        return f"{value.why}: {code_of(place)}"
+    return facts.explain(node) or f"not an address: {code_of(node)}"
 
 
 def _checked(facts: KernelFacts, node: cst.BaseExpression | None) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from tritonport.facts.algebra.values import (
     Value,
     assume,
 )
-from tritonport.facts.walk import names_in
+from tritonport.facts.walk import code_of, names_in
 
 Env = dict[str, tuple[Value, Defs]]
 _BUILTINS = frozenset({"range", "min", "max", "abs", "float", "int", "len", "bool", "isinstance"})
@@ -122,7 +122,7 @@ class Expressions:
             return Const(calls.DTypeName(last))
         if dotted and (dotted.startswith("triton") or dotted in _BUILTINS):
             return Const(dotted)
-        text = cst.Module(body=[]).code_for_node(node)
+        text = code_of(node)
         return Num(constexpr(text), constexpr=True)
 
     def _attribute(self, node: cst.CSTNode, state: State) -> Value:
@@ -202,7 +202,7 @@ class Expressions:
 
     def _key(self, test: cst.BaseExpression) -> str:
         """A test's text; marked as its own where the text does not mean the same everywhere in the kernel."""
-        text = cst.Module(body=[]).code_for_node(test)
+        text = code_of(test)
         own = bool(self._site) or any(name.value in self.assigned for name in names_in(test))
         return f"{text} #{self.number_of(test)}" if own else text
 

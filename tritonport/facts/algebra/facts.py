@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tritonport.facts.algebra.values import Ptr, Tup, Unknown, Value, alternatives
-from tritonport.facts.walk import names_in
+from tritonport.facts.walk import code_of, names_in
 
 if TYPE_CHECKING:
     from tritonport.facts.algebra.accesses import Access
@@ -139,7 +139,7 @@ class KernelFacts:
         if unknown is None:
             return None
         place = unknown.node if unknown.node is not None else node
-        return f"{unknown.why}: {cst.Module(body=[]).code_for_node(place)}"
+        return f"{unknown.why}: {code_of(place)}"
 
 
 def _pointer(call: cst.Call) -> cst.BaseExpression:

@@ -12,7 +12,7 @@ from tritonport.facts.algebra.facts import Def, Defs, Dotted, KernelFacts, Resol
 from tritonport.facts.algebra.parameters import pointer_parameters
 from tritonport.facts.algebra.poly import ZERO
 from tritonport.facts.algebra.values import MISSING, NONE, Const, Guarded, Num, Ptr, Tup, Unknown, Value
-from tritonport.facts.walk import children, walk
+from tritonport.facts.walk import children, code_of, walk
 
 _MAX_INLINE = 4
 
@@ -273,7 +273,7 @@ class Interpreter(Expressions):
     def _enter(self, helper: cst.FunctionDef, args: calls.Args) -> State:
         env: Env = {}
         for i, param in enumerate(helper.params.params):
-            default = _LITERAL_DEFAULTS.get(_text(param.default)) if param.default else None
+            default = _LITERAL_DEFAULTS.get(code_of(param.default)) if param.default else None
             value = args.get(
                 i, param.name.value, default or Unknown("an argument that is not passed", args.node)
             )
@@ -283,10 +283,6 @@ class Interpreter(Expressions):
 
 _NOTHING: tuple[Value, Defs] = (MISSING, frozenset())
 _LITERAL_DEFAULTS: dict[str, Value] = {"None": NONE, "True": Const(True), "False": Const(False)}
-
-
-def _text(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)
 
 
 def _result(returned: list[tuple[dict[str, bool], Value]], args: calls.Args) -> Value:
@@ -337,6 +333,6 @@ def _targets(target: cst.BaseExpression) -> list[str]:
 def parameter_value(param: cst.Param, pointer: bool) -> Value:
     """What a parameter is when the kernel begins."""
     name = param.name.value
-    if param.annotation is not None and "constexpr" in _text(param.annotation.annotation):
+    if param.annotation is not None and "constexpr" in code_of(param.annotation.annotation):
         return Num(symbols.constexpr(name), constexpr=True)
     return Ptr(name, ZERO) if pointer else Num(symbols.parameter(name), (), "arg")
