@@ -65,3 +65,15 @@ def test_a_size_that_is_part_of_the_result_stays(tmp_path: Path, body: str) -> N
 )
 def test_a_size_that_is_proved_to_be_no_part_of_it_changes(tmp_path: Path, body: str) -> None:
     assert changed(tmp_path, body)
+
+
+@pytest.mark.parametrize(
+    ("count", "changes"),
+    [("triton.cdiv(D, BD)", True), ("(D + BD - 1) // BD", True), ("triton.cdiv(D, BD) // 2", False)],
+)
+def test_a_name_for_the_number_of_tiles_has_to_be_that_number(
+    tmp_path: Path, count: str, changes: bool
+) -> None:
+    host = HOST.replace("    one[(triton.cdiv(D, BD),)]", f"    tiles = {count}\n    one[(tiles,)]")
+    body = GRID + "    tl.store(y + o, tl.exp(b) * 2, mask=o < D)"
+    assert run(written(tmp_path, host, KERNEL.format(body=body))).changed is changes

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import libcst as cst
 
 from tritonport.discover.grids import meta_key
+from tritonport.discover.scopes import Scope
 from tritonport.engine.context import FileContext
 from tritonport.facts.algebra import KernelFacts
+from tritonport.facts.hosts.syntax import bindings
 from tritonport.facts.tile_meaning import meaning
 from tritonport.passes._host_tile import Flow, Host, names_of
 from tritonport.passes.kernels import kernels
@@ -45,7 +48,8 @@ def unproved(file: FileContext, key: str, facts: KernelFacts, tile: str, hosts: 
             for grid in site.grids:
                 for axis in found.programs:
                     expr = grid.axes[axis] if 0 <= axis < len(grid.axes) else None
-                    if expr is None or not _counts(expr, tile, sites.get(id(site), set()), grid.meta):
+                    counter = _Counter(tile, frozenset(sites.get(id(site), ())), grid.meta, site.scope)
+                    if expr is None or not counter.counts(expr):
                         return f"axis {axis} of the grid is not seen to have a program for every tile"
     return None
 
@@ -64,19 +68,42 @@ def _decided(file: FileContext, key: str, tile: str) -> set[str]:
     return found - {tile}
 
 
-def _counts(expr: ast.expr, tile: str, names: set[str], meta: str | None) -> bool:
-    """`cdiv(D, X)`, `(D + X - 1) // X`, or a name that the host gives such a number."""
-    if isinstance(expr, ast.Name):
-        return expr.id in names
-    if isinstance(expr, ast.Call) and len(expr.args) == 2:
-        func = expr.func
-        last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-        return last == "cdiv" and _is_tile(expr.args[1], tile, names, meta)
-    if isinstance(expr, ast.BinOp) and isinstance(expr.op, ast.FloorDiv):
-        inside = any(isinstance(n, ast.expr) and _is_tile(n, tile, names, meta) for n in ast.walk(expr.left))
-        return inside and _is_tile(expr.right, tile, names, meta)
-    return False
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """How host code counts tiles. names: what holds the tile's size. meta: the parameter of a grid function."""
+
+    tile: str
+    names: frozenset[str]
+    meta: str | None
+    scope: Scope
+
+    def counts(self, expr: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """`cdiv(D, X)`, `(D + X - 1) // X`, or a name that holds nothing else."""
+        if isinstance(expr, ast.Name):
+            given = [v for node in ast.walk(self.scope) for name, v in _bound(node) if name == expr.id]
+            return (
+                bool(given) and expr.id not in seen and all(self.counts(v, seen | {expr.id}) for v in given)
+            )
+        if isinstance(expr, ast.Call) and len(expr.args) == 2:
+            func = expr.func
+            last = (
+                func.attr
+                if isinstance(func, ast.Attribute)
+                else func.id
+                if isinstance(func, ast.Name)
+                else ""
+            )
+            return last == "cdiv" and self._is_tile(expr.args[1])
+        if isinstance(expr, ast.BinOp) and isinstance(expr.op, ast.FloorDiv):
+            inside = any(isinstance(n, ast.expr) and self._is_tile(n) for n in ast.walk(expr.left))
+            return inside and self._is_tile(expr.right)
+        return False
+
+    def _is_tile(self, expr: ast.expr) -> bool:
+        return meta_key(expr, self.meta) == self.tile or (
+            isinstance(expr, ast.Name) and expr.id in self.names
+        )
 
 
-def _is_tile(expr: ast.expr, tile: str, names: set[str], meta: str | None) -> bool:
-    return meta_key(expr, meta) == tile or (isinstance(expr, ast.Name) and expr.id in names)
+def _bound(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    return bindings(node) if isinstance(node, ast.stmt) else iter(())
