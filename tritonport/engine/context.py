@@ -64,8 +64,9 @@ class Memo:
 
     facts: by definition node; a function that no rule has touched keeps its node from tree to tree. dotted: full names
     by source text. helpers: the jit function that a name means in a module; homes: the module that defines it. These
-    follow upstream's text, which does not change. launches: the memory that launches pass. lines: where the nodes of
-    the last tree that was asked stand.
+    follow upstream's text, which does not change. launches: the memory that launches pass. upstream: the file
+    as upstream wrote it, by module, once a rule has asked. lines: where the nodes of the last tree that was asked
+    stand.
     """
 
     facts: dict[cst.FunctionDef, KernelFacts] = field(default_factory=dict[cst.FunctionDef, KernelFacts])
@@ -75,6 +76,7 @@ class Memo:
     )
     homes: dict[cst.FunctionDef, str] = field(default_factory=dict[cst.FunctionDef, str])
     launches: LaunchMemory | None = None
+    upstream: dict[str, FileContext] = field(default_factory=dict[str, "FileContext"])
     axes: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
     lines: dict[cst.Module, dict[cst.CSTNode, int]] = field(
         default_factory=dict[cst.Module, dict[cst.CSTNode, int]]

@@ -120,7 +120,7 @@ class _Sinks:
             return None if same else f"`{code_of(access.node)}` stores every tile to one place"
         if any(state.kind == "point" and state.at != where.at for state in (stored, mask)):
             return f"`{code_of(access.node)}` brings two tiles together"
-        if self.values.bounded(access, where) is None:
+        if self.values.loads.bounded(access, where) is None:
             return f"`{code_of(access.node)}` is not masked by the size of the axis"
         return None
 

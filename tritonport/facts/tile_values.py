@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import libcst as cst
 
-from tritonport.facts.algebra import Access, Def, KernelFacts, accesses
+from tritonport.facts.algebra import Def, KernelFacts
 from tritonport.facts.algebra.calls import is_elementwise
 from tritonport.facts.algebra.facts import argument
 from tritonport.facts.algebra.ops import BINARY
-from tritonport.facts.algebra.values import Bound, Const, Mask, Num, Unknown, Value, alternatives, shape_of
+from tritonport.facts.algebra.values import Const, Mask, Num, Unknown, Value, alternatives, shape_of
 from tritonport.facts.tile_accumulators import Accumulators, Update
+from tritonport.facts.tile_loads import Loads, not_followed
 from tritonport.facts.tile_positions import Positions
 from tritonport.facts.tile_states import (
     FREE,
@@ -43,7 +44,7 @@ class Values:
 
     def __init__(self, facts: KernelFacts, places: Positions, sums: Accumulators) -> None:
         self.facts, self.places, self.sums = facts, places, sums
-        self.loads = {access.node: access for access in accesses(facts)}
+        self.loads = Loads(facts, places, self.of)
         self.states: dict[Def, State] = {}
         self._known: dict[cst.CSTNode, State] = {}
 
@@ -81,12 +82,14 @@ class Values:
         if definition.kind == "aug" and isinstance(definition.node, cst.AugAssign):
             op = BINARY.get(type(definition.node.operator), "?")
             old, new = self._name(definition.target), self.of(definition.node.value)
-            return self._checked(definition.target, binary(op, old, new, _shown(definition.node)))
+            return self._checked(definition.target, binary(op, old, new, not_followed(definition.node)))
         if definition.expr is not None:
             return self.of(definition.expr)
         value = getattr(definition.node, "value", None)
-        whole = self.of(value) if isinstance(value, cst.BaseExpression) else tile(_shown(definition.node))
-        return whole if whole.kind in ("free", "tile") else tile(_shown(definition.node))
+        whole = (
+            self.of(value) if isinstance(value, cst.BaseExpression) else tile(not_followed(definition.node))
+        )
+        return whole if whole.kind in ("free", "tile") else tile(not_followed(definition.node))
 
     def _counter(self, definition: Def) -> State:
         loop = definition.node
@@ -94,7 +97,7 @@ class Values:
             return tile(f"`{definition.name}` is the number of a tile")
         bounds = loop.iter if isinstance(loop, cst.For) else None
         args = [arg.value for arg in bounds.args] if isinstance(bounds, cst.Call) else []
-        return elementwise([self.of(arg) for arg in args], _shown(definition.target)) if args else FREE
+        return elementwise([self.of(arg) for arg in args], not_followed(definition.target)) if args else FREE
 
     def _total(self, definition: Def, update: Update) -> State:
         """What an accumulator is behind its loop."""
@@ -134,7 +137,7 @@ class Values:
             return FREE
         if isinstance(node, cst.BinaryOperation):
             op = BINARY.get(type(node.operator), "?")
-            return binary(op, self.of(node.left), self.of(node.right), _shown(node))
+            return binary(op, self.of(node.left), self.of(node.right), not_followed(node))
         return self._compound(node)
 
     def _compound(self, node: cst.BaseExpression) -> State:
@@ -154,10 +157,10 @@ class Values:
             return self._subscript(node)
         if isinstance(node, cst.Attribute):
             return self._attribute(node)
-        return self._call(node) if isinstance(node, cst.Call) else tile(_shown(node))
+        return self._call(node) if isinstance(node, cst.Call) else tile(not_followed(node))
 
     def _each(self, node: cst.CSTNode, states: Iterable[State]) -> State:
-        return elementwise(states, _shown(node))
+        return elementwise(states, not_followed(node))
 
     def _checked(self, node: cst.BaseExpression, state: State) -> State:
         """A state that positions have in one known dimension; anything else is not followed."""
@@ -166,14 +169,14 @@ class Values:
         if state.kind in ("free", "tile") or isinstance(node, cst.Tuple | cst.List):
             return state
         fits = self.places.shape_known(value) and (state.kind != "point" or not scalars)
-        return state if fits else tile(_shown(node))
+        return state if fits else tile(not_followed(node))
 
     def _choice(self, node: cst.IfExp) -> State:
         parts = [part for part in (node.body, node.orelse) if part in self.facts.order]
         test = self.of(node.test)
         if test.kind != "free" or not parts:
-            return test if test.kind == "tile" else tile(_shown(node))
-        return join([self.of(part) for part in parts], _shown(node))
+            return test if test.kind == "tile" else tile(not_followed(node))
+        return join([self.of(part) for part in parts], not_followed(node))
 
     def _subscript(self, node: cst.Subscript) -> State:
         """`x[:, None]`; an element of a tuple is not followed."""
@@ -181,7 +184,7 @@ class Values:
         if whole.kind in ("free", "tile"):
             return whole
         plain = all(isinstance(e.slice, cst.Slice) or code_of(e.slice) == "None" for e in node.slice)
-        return whole if plain and not isinstance(node.value, cst.Tuple) else tile(_shown(node))
+        return whole if plain and not isinstance(node.value, cst.Tuple) else tile(not_followed(node))
 
     def _attribute(self, node: cst.Attribute) -> State:
         root = node.value
@@ -191,7 +194,7 @@ class Values:
             return FREE
         if node.attr.value in ("dtype", "element_ty"):
             return FREE
-        return self.of(node.value) if node.attr.value == "T" else tile(_shown(node))
+        return self.of(node.value) if node.attr.value == "T" else tile(not_followed(node))
 
     def _name(self, node: cst.Name) -> State:
         reads = self.facts.reads.get(node)
@@ -235,13 +238,13 @@ class Values:
         states = [self.of(arg) for arg in arguments]
         bad = next((s for s in states if s.kind == "tile"), None)
         plain = all(s.kind == "free" for s in states) and not any(map(self._has_lanes, arguments))
-        return FREE if plain else bad or tile(_shown(node))
+        return FREE if plain else bad or tile(not_followed(node))
 
     def _handlers(self) -> dict[str, Callable[[cst.Call], State]]:
         return {
             **dict.fromkeys(_ALONG, self._reduction),
-            "load": self._load,
-            "dot": lambda node: self._dot(node, argument(node, 2, "acc")) or tile(_shown(node)),
+            "load": self.loads.of,
+            "dot": lambda node: self._dot(node, argument(node, 2, "acc")) or tile(not_followed(node)),
             "where": self._where,
             "zeros": lambda node: replace(FREE, pad=ZERO),
             "zeros_like": lambda node: replace(FREE, pad=ZERO),
@@ -254,7 +257,7 @@ class Values:
 
     def _first(self, node: cst.Call, place: int, name: str) -> State:
         found = argument(node, place, name)
-        return tile(_shown(node)) if found is None else self.of(found)
+        return tile(not_followed(node)) if found is None else self.of(found)
 
     def _has_lanes(self, node: cst.BaseExpression) -> bool:
         shapes = [shape_of(leaf) for _, leaf in alternatives(self.facts.value(node))]
@@ -273,21 +276,21 @@ class Values:
         if isinstance(func, cst.Attribute) and func.attr.value == "to" and len(arguments) == 1:
             return self._cast(node, func.value, arguments[0])
         if isinstance(func, cst.Attribute):
-            return self.of(func.value) if self.of(func.value).kind == "tile" else tile(_shown(node))
+            return self.of(func.value) if self.of(func.value).kind == "tile" else tile(not_followed(node))
         followed = node not in self.facts.mixing and not isinstance(self.facts.value(node), Unknown)
-        return self._each(node, map(self.of, arguments)) if followed else tile(_shown(node))
+        return self._each(node, map(self.of, arguments)) if followed else tile(not_followed(node))
 
     def _cast(
         self, node: cst.Call, source: cst.BaseExpression | None, dtype: cst.BaseExpression | None
     ) -> State:
         """A cast keeps 0; to float32, anything."""
         if source is None or dtype is None:
-            return tile(_shown(node))
+            return tile(not_followed(node))
         state = self.of(source)
         if self.facts.dotted(dtype) == f"{_LANGUAGE}float32":
             return state
         if state.kind in ("part", "lanes"):
-            return tile(_shown(node))
+            return tile(not_followed(node))
         return replace(state, pad=ZERO if state.pad == ZERO else None)
 
     def _elementwise(self, node: cst.Call, short: str) -> State:
@@ -306,7 +309,7 @@ class Values:
         """Where the condition keeps positions within the axis, the other value is the padding."""
         parts = [argument(node, i, n) for i, n in enumerate(("condition", "x", "y"))]
         if any(part is None for part in parts):
-            return tile(_shown(node))
+            return tile(not_followed(node))
         test, one, other = (self.of(part) for part in parts if part is not None)
         found = self._each(node, (test, one, other))
         value = self.facts.value(parts[0]) if parts[0] is not None else None
@@ -318,7 +321,7 @@ class Values:
         source, axis = argument(node, 0, "input"), argument(node, 1, "axis")
         name = self.facts.calls[node].removeprefix(_LANGUAGE)
         if source is None:
-            return tile(_shown(node))
+            return tile(not_followed(node))
         state = self.of(source)
         if name in ("max", "min") and len(node.args) == 2 and not self._shaped(source):
             return self._elementwise(node, name)
@@ -330,13 +333,13 @@ class Values:
         whole = isinstance(value, Const) and value.value is None
         place = _whole_number(value)
         if shape is None or (place is None and not whole):
-            return tile(_shown(node))
+            return tile(not_followed(node))
         mine = set(self.places.axes(shape))
         if mine & (set(range(len(shape))) if place is None else {place % len(shape)}):
             return reduced(name, state, f"`{code_of(node)}` sees one tile at a time")
         kept = {"sum": (ZERO,), "max": (ZERO, LOWEST), "min": (ZERO, HIGHEST)}.get(name, ())
         if state.kind != "point":
-            return state if state.kind == name == "sum" else tile(_shown(node))
+            return state if state.kind == name == "sum" else tile(not_followed(node))
         return replace(state, pad=state.pad if state.pad in kept else None)
 
     def _shaped(self, node: cst.BaseExpression) -> bool:
@@ -356,7 +359,7 @@ class Values:
             return both
         else:
             made = self._product(node, (left, a), (right, b))
-        return made if total is None else binary("+", made, self.of(total), _shown(node))
+        return made if total is None else binary("+", made, self.of(total), not_followed(node))
 
     def _product(
         self, node: cst.Call, left: tuple[cst.BaseExpression, State], right: tuple[cst.BaseExpression, State]
@@ -365,7 +368,7 @@ class Values:
         shapes = [shape_of(self.facts.value(expr)) for expr, _ in (left, right)]
         first, second = (shape if shape is not None and len(shape) == 2 else None for shape in shapes)
         if first is None or second is None:
-            return tile(_shown(node))
+            return tile(not_followed(node))
         rows, columns = first[0] == self.places.size, second[1] == self.places.size
         inner = (first[1] == self.places.size, second[0] == self.places.size)
         (_, a), (_, b) = left, right
@@ -378,53 +381,13 @@ class Values:
                 else tile(f"`{code_of(node)}` sees one tile at a time")
             )
         if rows and columns:
-            return tile(_shown(node))
+            return tile(not_followed(node))
         return replace(
             self._each(node, (a, b)), pad=(a if rows else b).pad if (a if rows else b).pad == ZERO else None
         )
-
-    def _load(self, node: cst.Call) -> State:
-        access = self.loads.get(node)
-        if access is None:
-            return tile(_shown(node))
-        where = self.of(access.pointer)
-        others = [self.of(part) for part in (access.mask, access.other) if part is not None]
-        state = self._each(node, (where, *others))
-        if state.kind == "free":
-            return FREE
-        value = self.facts.value(node)
-        if isinstance(value, Num):
-            self.places.loaded |= value.poly.symbols
-        if state.kind == "tile":
-            return state
-        pad = self.bounded(access, where)
-        return (
-            tile(f"`{code_of(node)}` is not masked by the size of the axis")
-            if pad is None
-            else replace(state, pad=pad or None)
-        )
-
-    def bounded(self, access: Access, where: State) -> str | None:
-        """What a masked load holds behind the end of the axis ("" for anything); None where it has no such mask."""
-        inside = access.why is None and bool(access.addresses)
-        for address in access.addresses:
-            inside = inside and self._within(address.bounds, where)
-        if not inside:
-            return None
-        if any(address.block is not None for address in access.addresses):
-            option = argument(access.node, 4, "padding_option")
-            return ZERO if option is None or code_of(option).strip("'\"") in ("", "zero") else ""
-        return "" if access.other is None else self.of(access.other).pad or ""
-
-    def _within(self, bounds: tuple[Bound, ...] | None, where: State) -> bool:
-        return bounds is not None and where.kind == "point" and self.places.holds(bounds, where.at)
 
 
 def _whole_number(value: Value) -> int | None:
     if isinstance(value, Const):
         return value.value if type(value.value) is int else None
     return value.poly.value if isinstance(value, Num) else None
-
-
-def _shown(node: cst.CSTNode) -> str:
-    return f"`{code_of(node)}` is not followed"

@@ -20,9 +20,11 @@ from tritonport.passes.kernels import kernels
 
 def upstream_facts(file: FileContext, key: str) -> KernelFacts | None:
     """The facts about a kernel as upstream wrote it, whatever rules have done to this tree."""
-    tree = cst.parse_module(file.module.text)
-    own = FileContext(file.module, tree, file.analysis, file.programs, file.settings)
-    return next((kernel.facts for kernel in kernels(own) if kernel.key == key), None)
+    read, name = file.memo.upstream, file.module.name
+    if name not in read:
+        tree = cst.parse_module(file.module.text)
+        read[name] = FileContext(file.module, tree, file.analysis, file.programs, file.settings)
+    return next((kernel.facts for kernel in kernels(read[name]) if kernel.key == key), None)
 
 
 def unproved(file: FileContext, key: str, facts: KernelFacts, tile: str, hosts: Sequence[Host]) -> str | None:

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from tritonport.discover import Analysis
 from tritonport.discover.launches import LaunchSite
+from tritonport.discover.scopes import path
 from tritonport.facts.hosts.memory import NONE, OUTSIDE, Host, HostMemory, Origins
 from tritonport.facts.hosts.syntax import passed
 
@@ -63,7 +64,7 @@ class LaunchMemory:
         if host is None:
             return None
         states = self._memory.states(host)
-        held = next((states[id(n)] for n in _around(host.node, site.node) if id(n) in states), None)
+        held = next((states[id(n)] for n in reversed(path(host.node, site.node)) if id(n) in states), None)
         if held is None:
             return None
         found: dict[str, Origins] = {}
@@ -85,12 +86,3 @@ def _from_outside(origins: Origins) -> bool:
 def _parameters(origins: Origins) -> bool:
     """Whether a caller may have passed it: two of those may be one tensor."""
     return any(isinstance(origin, str) and origin != OUTSIDE for origin in origins)
-
-
-def _around(root: ast.AST, node: ast.AST) -> list[ast.AST]:
-    """A node and what stands around it inside root, innermost first."""
-    up = {child: parent for parent in ast.walk(root) for child in ast.iter_child_nodes(parent)}
-    found = [node]
-    while found[-1] in up:
-        found.append(up[found[-1]])
-    return found
